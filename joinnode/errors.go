@@ -1,0 +1,24 @@
+package joinnode
+
+import (
+	"errors"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// The sentinels of this package, for errors.Is. Errors that concern SQL are
+// also an *SQLError for errors.As.
+var (
+	ErrStopped         = errors.New("the query is stopped")
+	ErrNotExecuted     = errors.New("no query is running: call Execute first")
+	ErrAlreadyExecuted = errors.New("Execute was already called: use a new instance for another query")
+	ErrUnknownStream   = errors.New("unknown input stream")
+	ErrOverflow        = errors.New("the input queue is full")
+	ErrInvalidJSON     = errors.New("invalid JSON message")
+	ErrOption          = errors.New("invalid option")
+	ErrStreamJoin      = errors.New("not available on a stream JOIN query")
+)
+
+// SQLError is an error in the SQL text: message, line, column, hint. Its
+// Error() shows the line with a caret.
+type SQLError = syntax.Error

@@ -1,0 +1,61 @@
+package joinnode
+
+// ResultType says what kind of result a Result is.
+type ResultType string
+
+// The result types, spelled as the node writes them into metadata resultType.
+const (
+	JoinMatched     ResultType = "join_matched"
+	LeftUnmatched   ResultType = "left_unmatched"
+	WindowTriggered ResultType = "window_triggered"
+	PatternMatched  ResultType = "pattern_matched"
+	// RowSelected is the result of a query without join, window or pattern.
+	RowSelected ResultType = "row_selected"
+)
+
+// Result is one result of the running query with what the engine knows of it
+// (semantics.md §7, the last rule).
+type Result struct {
+	// JSON is an array of result rows: one row for a join, all rows of one
+	// window or pattern otherwise. It is valid until the sink returns.
+	JSON []byte
+	Type ResultType
+	// Unmatched are the aliases that are NULL in a LEFT JOIN's result, in query
+	// order; nil otherwise.
+	Unmatched []string
+	// ClosedBy says why an unmatched row was given up: "window", "idle",
+	// "stop", "reload"; "" for a matched row.
+	ClosedBy string
+	// WindowEnd is the end of the window in ns since the epoch, 0 when the
+	// result is not a window's.
+	WindowEnd int64
+}
+
+// LateRow is a row that was accepted and then dropped, or evicted by a gate.
+type LateRow struct {
+	Stream string // the input it came in on; "" for a composite row of a cascade
+	// Reason is "late", "bad_timestamp", "future_timestamp", "rows_dropped",
+	// "keys_evicted" or "input_dropped".
+	Reason    string
+	TS        int64 // row time in ns since the epoch; 0 when it has none
+	Watermark int64 // of its side, in ns since the epoch; 0 = unseen
+	// JSON is the row as a JSON object: whole as it came, except that an
+	// evicted row has only the columns that the query keeps. Valid until return.
+	JSON []byte
+}
+
+// JSONRow is one row on its way in: the stream that it belongs to and the bytes
+// of its JSON object.
+type JSONRow struct {
+	Stream string
+	Data   []byte
+}
+
+// Adoption tells how a reload went for the state of the old query.
+type Adoption struct {
+	// Taken: the new query goes on with the old one's rows, watermarks and
+	// counters, and nothing was flushed.
+	Taken bool
+	// Differs says in words what prevented it: "WITHIN of stage 1: 10s, was 30s".
+	Differs string
+}
