@@ -1,0 +1,184 @@
+package row
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// Field is one element of the SELECT list as it is written: a column under a
+// name, or the fields of a column that holds a whole row.
+type Field struct {
+	Name string // of the output column; not used by Spread
+	Col  int    // the column in the row
+	// Spread writes the fields of the whole row in Col instead of one column. A
+	// NULL has none.
+	Spread bool
+	// Prefix says what becomes of a spread field whose name is taken: with a
+	// Prefix (alias.*) it is written prefix.name, without one (the left fields
+	// of SELECT *) it is left out.
+	Prefix string
+	// Whole marks a column that holds a whole row under its alias: NULL is
+	// written as the empty object.
+	Whole bool
+}
+
+// Shape writes rows as JSON objects or as Go maps, the same value either way
+// (semantics.md §7). Output columns stand in the order of the SELECT list and
+// spread fields in the order of their message, or sorted by name when the row
+// was a Go map.
+//
+// Each name is written once. The Names of fields without Spread are taken from
+// the start, wherever they stand in the list; those of spread fields by the
+// first that has them. A Shape is immutable and safe for concurrent use.
+type Shape struct {
+	fields []shapeField
+	named  nameSet // of the fields without Spread
+	spread bool    // whether there is a field with Spread
+	pool   sync.Pool
+}
+
+type shapeField struct {
+	Field
+	label []byte // `"name":`
+	// track says that names spread here can be in the way of others.
+	track bool
+}
+
+// NewShape returns the Shape of a SELECT list. Names of fields without Spread
+// must be distinct: package plan has seen to it.
+func NewShape(fields []Field) *Shape {
+	s := &Shape{pool: sync.Pool{New: func() any { return new(spreading) }}}
+	for _, f := range fields {
+		sf := shapeField{Field: f, track: f.Prefix != ""}
+		if f.Spread {
+			for i := range s.fields {
+				s.fields[i].track = s.fields[i].Spread
+			}
+			s.spread = true
+		} else {
+			s.named.add(f.Name)
+			sf.label = append(value.AppendJSON(nil, value.OfText(f.Name)), ':')
+		}
+		s.fields = append(s.fields, sf)
+	}
+	return s
+}
+
+// AppendJSON appends the row as one JSON object. Numbers are spelled as they
+// came, HTML is not escaped. The text is valid UTF-8 and valid JSON whatever the
+// row holds: in text from Go, bytes that are no UTF-8 become U+FFFD, and what
+// JSON cannot express (NaN, a channel) is written as null.
+func (s *Shape) AppendJSON(dst []byte, r Row) []byte {
+	dst = append(dst, '{')
+	at := cursor{row: r}
+	var sp *spreading
+	if s.spread {
+		sp = s.pool.Get().(*spreading)
+		defer sp.release(&s.pool)
+	}
+	first := true
+	for i := range s.fields {
+		f := &s.fields[i]
+		if f.Spread {
+			s.each(sp, f, r.Col(f.Col), func(name string, plain bool, v value.Value) {
+				if !first {
+					dst = append(dst, ',')
+				}
+				first = false
+				dst = value.AppendJSON(dst, value.OfBytes(bytesOf(name), plain))
+				dst = append(dst, ':')
+				dst = value.AppendJSON(dst, v)
+			})
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, f.label...)
+		if off, ok := at.seek(f.Col); ok {
+			dst = f.appendColumn(dst, r, off)
+		} else {
+			dst = f.appendNull(dst)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendColumn writes the column at off. What is JSON text already is copied.
+func (f *shapeField) appendColumn(dst []byte, r Row, off int) []byte {
+	c := columnAt(r.Enc, off)
+	switch c.tag {
+	case tagNumber, tagJSON:
+		return append(dst, r.Enc[c.start:c.end]...)
+	case tagPlain:
+		dst = append(dst, '"')
+		dst = append(dst, r.Enc[c.start:c.end]...)
+		return append(dst, '"')
+	}
+	v := c.value(r)
+	if isNull(v) {
+		return f.appendNull(dst)
+	}
+	return value.AppendJSON(dst, v)
+}
+
+func (f *shapeField) appendNull(dst []byte) []byte {
+	if f.Whole {
+		return append(dst, "{}"...)
+	}
+	return append(dst, "null"...)
+}
+
+// Map returns the row as a Go map that shares nothing with the row: JSON
+// numbers are json.Number, other scalars have the Go type they came with.
+func (s *Shape) Map(r Row) map[string]any {
+	m := make(map[string]any, len(s.fields))
+	at := cursor{row: r}
+	var sp *spreading
+	if s.spread {
+		sp = s.pool.Get().(*spreading)
+		defer sp.release(&s.pool)
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		if f.Spread {
+			s.each(sp, f, r.Col(f.Col), func(name string, _ bool, v value.Value) {
+				m[strings.Clone(name)] = toGo(v)
+			})
+			continue
+		}
+		var v value.Value
+		if off, ok := at.seek(f.Col); ok {
+			v = columnAt(r.Enc, off).value(r)
+		}
+		if f.Whole && isNull(v) {
+			m[f.Name] = map[string]any{}
+			continue
+		}
+		m[f.Name] = toGo(v)
+	}
+	return m
+}
+
+// isNull is also true of the nil map that a whole row may be.
+func isNull(v value.Value) bool {
+	m, ok := v.Ref.(map[string]any)
+	return v.IsNull() || ok && m == nil
+}
+
+// toGo returns v as a Go value of its own: a row is rendered once per match, and
+// what a sink does to one result must not reach the next.
+func toGo(v value.Value) any {
+	x := v.ToGo()
+	if v.Kind != value.Any {
+		return x
+	}
+	own, err := value.Copy(x)
+	if err != nil {
+		return nil // not reached: what is too deep to be copied never got in
+	}
+	return own
+}
