@@ -2,6 +2,12 @@
 // two of them compare, and how they become join keys and times.
 package value
 
+import (
+	"math"
+	"time"
+	"unsafe"
+)
+
 // Kind says what a Value holds. It is not the Go type: see Value.Go.
 type Kind uint8
 
@@ -43,3 +49,71 @@ const (
 	False
 	True
 )
+
+// OfBool returns a boolean.
+func OfBool(b bool) Value {
+	if b {
+		return Value{Kind: Bool, Bits: 1}
+	}
+	return Value{Kind: Bool}
+}
+
+// OfInt returns an integer that leaves as an int64.
+func OfInt(i int64) Value { return Value{Kind: Int, Bits: uint64(i)} }
+
+// OfUint returns an integer that leaves as a uint64 when it is above
+// math.MaxInt64 and as an int64 otherwise.
+func OfUint(u uint64) Value {
+	if u > math.MaxInt64 {
+		return Value{Kind: Uint, Bits: u}
+	}
+	return Value{Kind: Int, Bits: u}
+}
+
+// OfFloat returns a float64, NaN and the infinities included.
+func OfFloat(f float64) Value { return Value{Kind: Float, Bits: math.Float64bits(f)} }
+
+// OfText returns text that shares the memory of s.
+func OfText(s string) Value {
+	return Value{Kind: Text, Text: unsafe.Slice(unsafe.StringData(s), len(s))}
+}
+
+// OfBytes returns text that shares b, which must not change while the value
+// is in use. Plain says that b needs no escaping inside a JSON string.
+func OfBytes(b []byte, plain bool) Value { return Value{Kind: Text, Text: b, Plain: plain} }
+
+// OfNumber returns a JSON number in the spelling of b, which it shares. Text
+// that is no JSON number compares with nothing.
+func OfNumber(b []byte) Value { return Value{Kind: Number, Text: b} }
+
+// OfJSON returns the object or array with the JSON text b, which it shares.
+// ParseJSON takes any JSON text.
+func OfJSON(b []byte) Value { return Value{Kind: JSON, Text: b} }
+
+// OfAny returns a Go value that is kept as it is. Use FromGo unless the value
+// is known to have no better kind.
+func OfAny(ref any) Value { return Value{Kind: Any, Ref: ref} }
+
+// OfTime returns an instant.
+func OfTime(t time.Time) Value { return Value{Kind: Any, Ref: t} }
+
+// Bool returns what a Bool holds.
+func (v Value) Bool() bool { return v.Bits != 0 }
+
+// Int returns what an Int holds.
+func (v Value) Int() int64 { return int64(v.Bits) }
+
+// Float returns what a Float holds.
+func (v Value) Float() float64 { return math.Float64frombits(v.Bits) }
+
+// IsNull reports whether v is NULL, that is what IS NULL asks. A NaN is not:
+// it only joins like NULL.
+func (v Value) IsNull() bool { return v.Kind == Null || v.Kind == Any && v.Ref == nil }
+
+// IsNaN reports whether v is a float, of any Go type, that is not a number.
+func (v Value) IsNaN() bool {
+	if v.Kind == Any {
+		v = v.resolve()
+	}
+	return v.Kind == Float && math.IsNaN(v.Float())
+}
