@@ -231,18 +231,26 @@ type Over struct {
 	Text string
 }
 
+// GlobalWindow is GLOBAL WINDOW [TRIGGER WHEN …] in GROUP BY, StreamSQL's one
+// window that is not written as a call.
+type GlobalWindow struct {
+	Pos     Pos
+	Trigger Expr // nil when absent
+}
+
 // Position returns where the expression starts, or its operator for Binary.
-func (e *Column) Position() Pos  { return e.Pos }
-func (e *Star) Position() Pos    { return e.Pos }
-func (e *Number) Position() Pos  { return e.Pos }
-func (e *Text) Position() Pos    { return e.Pos }
-func (e *Bool) Position() Pos    { return e.Pos }
-func (e *Null) Position() Pos    { return e.Pos }
-func (e *Unary) Position() Pos   { return e.Pos }
-func (e *Binary) Position() Pos  { return e.Pos }
-func (e *IsNull) Position() Pos  { return e.Pos }
-func (e *In) Position() Pos      { return e.Pos }
-func (e *Between) Position() Pos { return e.Pos }
-func (e *Like) Position() Pos    { return e.Pos }
-func (e *Case) Position() Pos    { return e.Pos }
-func (e *Call) Position() Pos    { return e.Pos }
+func (e *Column) Position() Pos       { return e.Pos }
+func (e *Star) Position() Pos         { return e.Pos }
+func (e *Number) Position() Pos       { return e.Pos }
+func (e *Text) Position() Pos         { return e.Pos }
+func (e *Bool) Position() Pos         { return e.Pos }
+func (e *Null) Position() Pos         { return e.Pos }
+func (e *Unary) Position() Pos        { return e.Pos }
+func (e *Binary) Position() Pos       { return e.Pos }
+func (e *IsNull) Position() Pos       { return e.Pos }
+func (e *In) Position() Pos           { return e.Pos }
+func (e *Between) Position() Pos      { return e.Pos }
+func (e *Like) Position() Pos         { return e.Pos }
+func (e *Case) Position() Pos         { return e.Pos }
+func (e *Call) Position() Pos         { return e.Pos }
+func (e *GlobalWindow) Position() Pos { return e.Pos }

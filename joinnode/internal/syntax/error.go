@@ -25,8 +25,8 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d, column %d: %s", e.Pos.Line, e.Pos.Col, e.Msg)
-	if line := e.Line(); line != "" {
-		fmt.Fprintf(&b, "\n  %s\n  %s^", line, strings.Repeat(" ", max(e.Pos.Col-1, 0)))
+	if line, before := e.excerpt(); line != "" {
+		fmt.Fprintf(&b, "\n  %s\n  %s^", line, strings.Repeat(" ", before))
 	}
 	if e.Hint != "" {
 		b.WriteString("\nhint: " + e.Hint)
@@ -34,8 +34,29 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Line returns the line of SQL that the error points into, tabs as one space
-// so that the caret stands under its place.
+// excerpt returns the part of Line around the error, and how many runes of it
+// stand before its place. SQL built by programs is often one very long line.
+func (e *Error) excerpt() (string, int) {
+	const most, context = 160, 60
+	line, before := []rune(e.Line()), max(e.Pos.Col-1, 0)
+	if len(line) <= most {
+		return string(line), before
+	}
+	from := min(max(before-context, 0), len(line)-context)
+	to := min(from+most, len(line))
+	shown := string(line[from:to])
+	before -= from
+	if from > 0 {
+		shown, before = "…"+shown, before+1
+	}
+	if to < len(line) {
+		shown += "…"
+	}
+	return shown, before
+}
+
+// Line returns the line of SQL that the error points into, tabs and control
+// characters as one space so that the caret stands under its place.
 func (e *Error) Line() string {
 	if e.Pos.Line < 1 {
 		return ""
@@ -44,7 +65,7 @@ func (e *Error) Line() string {
 	if e.Pos.Line > len(lines) {
 		return ""
 	}
-	return strings.ReplaceAll(strings.TrimRight(lines[e.Pos.Line-1], "\r"), "\t", " ")
+	return strings.Map(printable, strings.TrimRight(lines[e.Pos.Line-1], "\r"))
 }
 
 // Unwrap returns the sentinel.

@@ -1,0 +1,130 @@
+package syntax
+
+import "strings"
+
+// unexpected makes the error for a token that does not fit: what was expected,
+// what was found, and a hint where the mistake is a known one. keywords are
+// those that could stand here, for a misspelt one to be recognised.
+func (p *parser) unexpected(expected string, keywords ...string) *Error {
+	found := p.tok
+	if found.kind == invalid {
+		return found.err
+	}
+	// "FROM t WHER x > 1": WHER was taken for the alias of t, and only the name
+	// behind it does not fit.
+	if p.alias.kind == word && p.alias.pos == p.last.pos {
+		if meant := nearest(p.alias.upper, keywords); meant != "" {
+			return p.errorAt(p.alias.pos, "did you mean "+meant+"?", "expected %s, found %s", expected, p.alias)
+		}
+	}
+	hint := ""
+	if found.kind == word {
+		if meant := nearest(found.upper, keywords); meant != "" {
+			hint = "did you mean " + meant + "?"
+		}
+	}
+	if hint == "" {
+		hint = p.mistake(found)
+	}
+	return p.errorAt(found.pos, hint, "expected %s, found %s", expected, found)
+}
+
+// mistake returns a hint for what people typically do wrong before found.
+func (p *parser) mistake(found token) string {
+	last := p.last
+	switch {
+	case last.is(",") && (found.kind == endOfText || found.is(")") || found.kind == word && reserved(found.upper) && !p.meansName()):
+		return "remove the comma before " + strings.TrimPrefix(found.String(), "keyword ")
+	case (last.is("AND") || last.is("OR")) && (found.is("AND") || found.is("OR")):
+		if last.upper == found.upper {
+			return found.upper + " is written twice"
+		}
+		return "a condition is missing between " + last.upper + " and " + found.upper
+	case last.is("SELECT") && found.is("FROM"):
+		return "name the columns, or write * for all"
+	case found.is("SELECT"):
+		return "a query has one SELECT: subqueries and UNION are not supported"
+	case found.is("&&"):
+		return "write AND"
+	case found.is("!"):
+		return "write NOT"
+	case found.is("^"):
+		return "write power(x, y)"
+	case found.is("="):
+		return "an alias is written with AS"
+	case found.is(";"):
+		return ""
+	case found.is("USING"):
+		return "write the condition as ON a.k = b.k"
+	case found.kind == text && found.raw[0] == '"':
+		return "double quotes make a string; a name is quoted in backquotes: `" + strings.ReplaceAll(found.value, "`", "``") + "`"
+	case found.kind == word && reserved(found.upper) && p.meansName():
+		return p.quoteHint(found)
+	}
+	return ""
+}
+
+func (p *parser) quoteHint(found token) string {
+	return found.upper + " is a reserved word: to use it as a name, quote it in backquotes: `" + found.raw + "`"
+}
+
+// meansName tells whether the reserved word in tok was meant as a name, by what
+// follows it: a clause keyword is followed by what its clause begins with.
+func (p *parser) meansName() bool {
+	next := p.peek(1)
+	switch {
+	case next.kind == endOfText:
+		return true
+	case next.kind == symbol:
+		return !next.is("(") && !next.is("-") && !next.is("+") && !next.is("*")
+	case next.kind == word:
+		return reserved(next.upper) && !next.is("NOT") && !next.is("CASE") && !next.is("NULL") && !next.is("TRUE") && !next.is("FALSE")
+	}
+	return false
+}
+
+// nearest returns the keyword that an upper-case word is a misspelling of, or
+// "". Keywords of two and three letters are left out: everything is near them.
+func nearest(word string, keywords []string) string {
+	best, least := "", 3
+	for _, k := range keywords {
+		most := 1
+		if len(k) > 4 {
+			most = 2
+		}
+		if len(k) < 4 || word == k {
+			continue
+		}
+		if d := editDistance(word, k); d <= most && d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// editDistance counts insertions, deletions, substitutions and swaps of
+// neighbours. Lengths that differ by more than 2 are not looked at closely.
+func editDistance(a, b string) int {
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return 3
+	}
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}

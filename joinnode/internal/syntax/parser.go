@@ -1,0 +1,149 @@
+package syntax
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Limits that keep hostile text from costing more than its share. They are far
+// above anything a person writes.
+const (
+	maxLength    = 1 << 20 // bytes of SQL
+	maxDepth     = 500     // nesting of parentheses, calls, CASE and prefix operators
+	maxOperators = 10_000  // infix operators in one statement: a chain of them is a tree as deep as it is long
+)
+
+// Parse reads one SELECT statement, with or without a final semicolon. Every
+// error is an *Error with Kind ErrSyntax.
+//
+// The grammar is StreamSQL's, with WITHIN and the clauses that package plan
+// refuses. Two of its rules differ from other dialects: "x" in double quotes is
+// a string, as in StreamSQL, never a name (names are quoted in backquotes), and
+// a backslash is an ordinary character.
+func Parse(sql string) (*Select, error) {
+	p, err := newParser(sql)
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind == endOfText {
+		return nil, p.errorAt(p.tok.pos, "a query has the form SELECT … FROM …", "the statement is empty")
+	}
+	s, err := p.selectStatement()
+	if err != nil {
+		return nil, err
+	}
+	p.accept(";")
+	if p.tok.kind != endOfText {
+		return nil, p.unexpected("the end of the statement")
+	}
+	return s, nil
+}
+
+// ParseExpr reads a single expression. Every error is an *Error with Kind
+// ErrSyntax.
+func ParseExpr(sql string) (Expr, error) {
+	p, err := newParser(sql)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind != endOfText {
+		return nil, p.unexpected("an operator or the end of the expression")
+	}
+	return e, nil
+}
+
+// parser is a recursive-descent parser for clauses and a Pratt parser for
+// expressions. Its methods read from tok on, and leave in tok the first token
+// that is not theirs. A further statement is a further method beside
+// selectStatement; a further literal or prefix is a case of operand.
+type parser struct {
+	lexer     lexer
+	tok       token   // the next token
+	ahead     []token // those read beyond it
+	last      token   // the one before it
+	alias     token   // the last alias written without AS: it may be a misspelt keyword
+	depth     int
+	operators int
+}
+
+func newParser(sql string) (*parser, error) {
+	p := &parser{lexer: newLexer(sql)}
+	if len(sql) > maxLength {
+		n := maxLength
+		for !utf8.RuneStart(sql[n]) {
+			n--
+		}
+		return nil, p.errorAt(p.lexer.at.after(sql[:n]), "", "the SQL is longer than %d bytes", maxLength)
+	}
+	p.tok = p.lexer.next()
+	return p, nil
+}
+
+// advance goes one token on and returns the one that it leaves.
+func (p *parser) advance() token {
+	p.last = p.tok
+	if len(p.ahead) > 0 {
+		p.tok, p.ahead = p.ahead[0], p.ahead[1:]
+	} else {
+		p.tok = p.lexer.next()
+	}
+	return p.last
+}
+
+// peek returns the n-th token behind tok.
+func (p *parser) peek(n int) token {
+	for len(p.ahead) < n {
+		p.ahead = append(p.ahead, p.lexer.next())
+	}
+	return p.ahead[n-1]
+}
+
+// accept goes on if the next token is the given keyword or symbol.
+func (p *parser) accept(s string) bool {
+	if !p.tok.is(s) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// expect goes on over the given keyword or symbol; anything else is an error.
+// why, if not empty, says what it is needed for.
+func (p *parser) expect(s, why string) error {
+	if p.accept(s) {
+		return nil
+	}
+	expected := s
+	if p.isSymbol(s) {
+		expected = `"` + s + `"`
+	}
+	if why != "" {
+		expected += " " + why
+	}
+	return p.unexpected(expected, s)
+}
+
+func (p *parser) isSymbol(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return !startsName(r)
+}
+
+// errorAt makes an error at pos.
+func (p *parser) errorAt(pos Pos, hint, format string, args ...any) *Error {
+	return &Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, SQL: p.lexer.sql, Kind: ErrSyntax}
+}
+
+// enter counts one level of nesting; leave must follow.
+func (p *parser) enter() error {
+	p.depth++
+	if p.depth > maxDepth {
+		return p.errorAt(p.tok.pos, "", "the expression is nested more than %d levels deep", maxDepth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
