@@ -1,0 +1,222 @@
+package streamaggregator
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rulego/rulego/api/types"
+	"github.com/rulego/rulego/engine"
+	"github.com/streamjoin/streamjoin/joinnode"
+)
+
+// Relations of the node beside Success and Failure.
+const (
+	// RelationEvent carries one message per result.
+	RelationEvent = "stream_event"
+	// RelationLate carries rows that were dropped after they were accepted.
+	RelationLate = "stream_late"
+)
+
+// Keys of the metadata of messages on RelationEvent and RelationLate.
+const (
+	MetaQueryType  = "queryType"
+	MetaResultType = "resultType"
+	MetaUnmatched  = "unmatched" // aliases that are NULL, comma between
+	MetaClosedBy   = "closedBy"
+	MetaTimestamp  = "timestamp" // window end, ns since the epoch
+
+	MetaStream    = "stream"
+	MetaReason    = "reason"
+	MetaTS        = "ts"        // row time, ns since the epoch
+	MetaWatermark = "watermark" // ns since the epoch
+)
+
+// Query types, the values of MetaQueryType.
+const (
+	QueryStreamJoin  = "stream_join"
+	QueryAggregation = "aggregation"
+	QueryCEP         = "cep"
+	QuerySelect      = "select"
+)
+
+func queryType(q query) string {
+	switch {
+	case q.IsStreamJoinQuery():
+		return QueryStreamJoin
+	case q.IsCEPQuery():
+		return QueryCEP
+	case q.IsAggregationQuery():
+		return QueryAggregation
+	}
+	return QuerySelect
+}
+
+// onResult sends one result into the chain. The query calls it in its emitter
+// goroutine, one result after the other.
+func (n *Node) onResult(r joinnode.Result) {
+	meta := types.NewMetadata()
+	meta.PutValue(MetaQueryType, n.queryType)
+	meta.PutValue(MetaResultType, string(r.Type))
+	if len(r.Unmatched) > 0 {
+		meta.PutValue(MetaUnmatched, strings.Join(r.Unmatched, ","))
+	}
+	if r.ClosedBy != "" {
+		meta.PutValue(MetaClosedBy, r.ClosedBy)
+	}
+	if r.WindowEnd != 0 {
+		meta.PutValue(MetaTimestamp, strconv.FormatInt(r.WindowEnd, 10))
+	}
+	n.emit(RelationEvent, meta, r.JSON)
+}
+
+// onLate sends one dropped row into the chain.
+func (n *Node) onLate(r joinnode.LateRow) {
+	meta := types.NewMetadata()
+	meta.PutValue(MetaStream, r.Stream)
+	meta.PutValue(MetaReason, r.Reason)
+	meta.PutValue(MetaTS, strconv.FormatInt(r.TS, 10))
+	meta.PutValue(MetaWatermark, strconv.FormatInt(r.Watermark, 10))
+	n.emit(RelationLate, meta, r.JSON)
+}
+
+// emit runs the nodes connected by relation with a message of their own, in this
+// goroutine, so that the order of results is kept over the first hop. It asks
+// nothing of the rule engine: no id, no place in a pool, no free slot while it
+// reloads.
+func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
+	chain := n.liveChain()
+	if chain == nil {
+		n.lose("the node is in no rule chain")
+		return
+	}
+	self, ok := chain.GetNodeById(types.RuleNodeId{Id: n.id, Type: types.NODE})
+	if !ok {
+		n.lose("the node is no longer in the chain")
+		return
+	}
+	// The sink's bytes end with its return; nodes may keep the message.
+	msg := types.NewMsgFromBytes(0, relation, types.JSON, meta, append([]byte(nil), data...))
+	config := chain.Config()
+	pool := &firstHop{rest: config.Pool, collecting: true}
+	// A context without a node it comes from is taken for the start of the chain
+	// and would run this node itself, so it comes from this node.
+	ctx := engine.NewRuleContext(context.WithValue(context.Background(), senderKey{}, n), config, chain, self, self, pool, nil, chain.GetRuleEnginePool())
+	if cache := ctx.GetNodeOutputCache(); cache != nil {
+		// Nodes further on may refer to this one's output: ${id.msg.field}.
+		cache.SetCacheableNodes(chain.GetReferencedNodes())
+	}
+	n.inFlight.enter()
+	leave := sync.OnceFunc(n.inFlight.leave)
+	ctx.SetOnAllNodeCompleted(leave)
+	defer func() {
+		if fault := recover(); fault != nil {
+			leave()
+			n.lose(fmt.Sprintf("panic while sending: %v", fault))
+		}
+	}()
+	n.emitted.Add(1)
+	ctx.TellNext(msg, relation)
+	pool.run(n.onTaskPanic)
+}
+
+func (n *Node) onTaskPanic(fault any) { n.lose(fmt.Sprintf("panic behind the node: %v", fault)) }
+
+// liveChain returns the chain to emit into: the instance's own or, once the
+// instance was replaced, that of the instance that took its place.
+func (n *Node) liveChain() *engine.RuleChainCtx {
+	at := n
+	for next := at.next.Load(); next != nil; next = at.next.Load() {
+		at = next
+	}
+	return at.chain
+}
+
+// senderKey is the context key under which a message that a node emitted carries
+// its sender, so that a destroyed receiver can report the loss to it.
+type senderKey struct{}
+
+// firstHop is a pool that collects the tasks submitted while a context tells its
+// next nodes, which run then one after the other. RuleGo counts the branches of a
+// fork while it tells them, so none may run before all are known. What those nodes
+// submit in turn goes to the configured pool: nodes that wait for others (group
+// nodes) would else wait for ever.
+type firstHop struct {
+	rest       types.Pool
+	collecting bool
+	tasks      []func()
+}
+
+// Submit implements types.Pool.
+func (p *firstHop) Submit(task func()) error {
+	switch {
+	case p.collecting:
+		p.tasks = append(p.tasks, task)
+		return nil
+	case p.rest != nil:
+		return p.rest.Submit(task)
+	}
+	go task()
+	return nil
+}
+
+// Release implements types.Pool.
+func (p *firstHop) Release() {}
+
+func (p *firstHop) run(onPanic func(any)) {
+	p.collecting = false
+	for _, task := range p.tasks {
+		func() {
+			defer func() {
+				if fault := recover(); fault != nil {
+					onPanic(fault)
+				}
+			}()
+			task()
+		}()
+	}
+}
+
+// inFlight counts the emitted messages that have not passed through the chain yet.
+type inFlight struct {
+	mu   sync.Mutex
+	n    int
+	idle chan struct{} // closed at zero; nil while no one waits
+}
+
+func (f *inFlight) enter() {
+	f.mu.Lock()
+	f.n++
+	f.mu.Unlock()
+}
+
+func (f *inFlight) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n--; f.n <= 0 && f.idle != nil {
+		close(f.idle)
+		f.idle = nil
+	}
+}
+
+// wait returns when nothing is in flight.
+func (f *inFlight) wait(ctx context.Context) error {
+	f.mu.Lock()
+	if f.n <= 0 {
+		f.mu.Unlock()
+		return nil
+	}
+	if f.idle == nil {
+		f.idle = make(chan struct{})
+	}
+	idle := f.idle
+	f.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,288 @@
+// Package streamaggregator has the RuleGo node x/streamAggregator: it runs one SQL
+// query over the messages that reach it and sends the results on into the chain.
+//
+// Every message leaves at once and untouched on Success, or on Failure with the
+// reason. Results leave on stream_event, one message each, and when lateEvents is
+// on, rows that were dropped after they were accepted leave on stream_late.
+package streamaggregator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rulego/rulego/api/types"
+	"github.com/rulego/rulego/components/base"
+	"github.com/rulego/rulego/engine"
+	"github.com/streamjoin/streamjoin/joinnode"
+)
+
+// Type is the node's type in rule chains.
+const Type = "x/streamAggregator"
+
+var (
+	// ErrDestroyed is the reason of Failure for a message that reaches a node
+	// after it was destroyed and when no other instance took its place.
+	ErrDestroyed = errors.New("the node was destroyed")
+	// ErrPanic is the reason of Failure for a message that made the node panic.
+	ErrPanic = errors.New("panic in the node")
+	// ErrNotReady is the reason of Failure for a message that reached a new
+	// instance while the one before it did not end in time.
+	ErrNotReady = errors.New("the node's previous instance has not ended")
+)
+
+// Node is one instance of x/streamAggregator. The instance in the component
+// registry is the prototype: RuleGo calls New on it for each node of a chain.
+//
+// OnMsg may be called by any number of goroutines, also after Destroy.
+type Node struct {
+	// Config is what the visual editor reads the form and its defaults from.
+	Config Configuration
+
+	instances *instances // of all nodes made from one prototype
+	engine    engineMaker
+
+	// Set by Init and constant from then on.
+	settings  settings
+	query     query
+	queryType string
+	id        string
+	place     place
+	chain     *engine.RuleChainCtx // nil outside a chain
+	tables    *tables
+	log       logger
+	turn      <-chan struct{} // closed when the instance before this one has ended; nil: there was none
+
+	destroyOnce sync.Once
+	gone        chan struct{}        // closed at the end of Destroy
+	next        atomic.Pointer[Node] // took this one's place
+
+	inFlight   inFlight
+	accepted   atomic.Int64
+	refused    atomic.Int64
+	emitted    atomic.Int64
+	lost       atomic.Int64
+	lostNotice throttle
+}
+
+var (
+	_ types.Node               = (*Node)(nil)
+	_ types.ComponentDefGetter = (*Node)(nil)
+)
+
+// New returns a prototype to register.
+func New() *Node { return newPrototype(joinEngine{}) }
+
+func newPrototype(e engineMaker) *Node {
+	return &Node{Config: defaultConfiguration(), instances: &instances{}, engine: e}
+}
+
+// Type implements types.Node.
+func (n *Node) Type() string { return Type }
+
+// New implements types.Node: a fresh instance that finds its predecessor through
+// the prototype.
+func (n *Node) New() types.Node {
+	return &Node{Config: defaultConfiguration(), instances: n.instances, engine: n.engine}
+}
+
+// Init reads the configuration and compiles the query. It starts no goroutine and
+// opens nothing: RuleGo forgets instances of a failed reload without Destroy. All
+// errors answer to ErrConfiguration and name the field; errors in the SQL are also
+// a *joinnode.SQLError with line, column and caret.
+func (n *Node) Init(config types.Config, configuration types.Configuration) error {
+	s, err := parseConfiguration(configuration)
+	if err != nil {
+		return err
+	}
+	n.id = base.NodeUtils.GetSelfDefinition(configuration).Id
+	n.log = newLogger(config, n.id)
+	q, err := n.engine.compile(s, n.log)
+	if err != nil {
+		return err
+	}
+	if n.tables, err = newTables(s.Tables, q, n.log); err != nil {
+		return err
+	}
+	n.settings, n.Config, n.query = s, s.Configuration, q
+	n.queryType = queryType(q)
+	n.gone = make(chan struct{})
+	n.lostNotice.every = 10 * time.Second
+	q.AddResultSink(n.onResult)
+	if s.LateEvents {
+		q.AddLateSink(n.onLate)
+	}
+	if chain, ok := base.NodeUtils.GetChainCtx(configuration).(*engine.RuleChainCtx); ok && chain != nil {
+		n.chain = chain
+		n.place = place{owner: ownerOf(chain), nodeID: n.id}
+		// Last, as nothing may fail once the instance is in the table.
+		if before := n.instances.enter(n); before != nil {
+			n.turn = before.gone
+		}
+	}
+	return nil
+}
+
+// OnMsg implements types.Node. It tells exactly once on every path.
+func (n *Node) OnMsg(ctx types.RuleContext, msg types.RuleMsg) {
+	told := false
+	defer func() {
+		// RuleGo swallows a panic without ending the message.
+		if fault := recover(); fault != nil {
+			n.log.Error("panic: %v\n%s", fault, debug.Stack())
+			if !told {
+				n.refused.Add(1)
+				ctx.TellFailure(msg, fmt.Errorf("%w: %v", ErrPanic, fault))
+			}
+		}
+	}()
+	err := n.accept(ctx, msg)
+	told = true
+	if err != nil {
+		n.refused.Add(1)
+		ctx.TellFailure(msg, err)
+		return
+	}
+	n.accepted.Add(1)
+	ctx.TellSuccess(msg)
+}
+
+// accept feeds a message to this instance or, when it was replaced while the
+// message was on its way, to the one in its place.
+func (n *Node) accept(ctx types.RuleContext, msg types.RuleMsg) error {
+	for at := n; ; {
+		err := at.feed(ctx, msg)
+		if !errors.Is(err, joinnode.ErrStopped) && !errors.Is(err, ErrDestroyed) {
+			return err
+		}
+		// A replaced instance knows its successor before its query stops.
+		next := at.next.Load()
+		if next == nil {
+			reportLoss(ctx)
+			return fmt.Errorf("%w: %w", ErrDestroyed, err)
+		}
+		at = next
+	}
+}
+
+func (n *Node) feed(ctx types.RuleContext, msg types.RuleMsg) error {
+	if n.query == nil {
+		return ErrDestroyed
+	}
+	if err := n.await(); err != nil {
+		return err
+	}
+	if err := n.tables.start(); err != nil {
+		return err
+	}
+	err := n.settings.feed(n.query, ctx, msg)
+	if errors.Is(err, ErrNoStreamName) {
+		return fmt.Errorf("%w; the query reads %s", err, quotedList(n.query.Streams()))
+	}
+	return err
+}
+
+// await waits for the instance before this one to hand over. While RuleGo reloads,
+// other nodes can reach the new instance before the old one is destroyed; a row
+// accepted then would overtake the old one's.
+func (n *Node) await() error {
+	if n.turn == nil {
+		return nil
+	}
+	select {
+	case <-n.turn:
+		return nil
+	default:
+	}
+	limit := time.NewTimer(n.settings.blockTimeout)
+	defer limit.Stop()
+	select {
+	case <-n.turn:
+		return nil
+	case <-limit.C:
+		return ErrNotReady
+	}
+}
+
+// Destroy implements types.Node. It returns at once: what the query still holds
+// goes to the instance that takes this one's place or, when there is none, out as
+// results in the background.
+func (n *Node) Destroy() {
+	if n.query == nil {
+		return
+	}
+	n.destroyOnce.Do(func() {
+		defer close(n.gone)
+		n.tables.close()
+		if n.chain != nil {
+			if next := n.instances.leave(n); next != nil {
+				n.handOver(next)
+				return
+			}
+		}
+		go n.query.Stop() // ends when the last result was delivered
+	})
+}
+
+func (n *Node) handOver(next *Node) {
+	n.next.Store(next)
+	switch a := n.engine.adopt(next.query, n.query); {
+	case a.Taken:
+		next.log.Info("reloaded: the query goes on with the state it had")
+	default:
+		next.log.Warn("reloaded with a different query: rows that waited for a match leave with closedBy=reload (%s)", a.Differs)
+	}
+}
+
+// Drain ends the node's query: rows it has accepted are processed, what waits is
+// flushed as on a stop, and all results have passed through the chain when it
+// returns. The node refuses messages from then on. Use component.Drain for all
+// nodes of a chain.
+func (n *Node) Drain(ctx context.Context) error {
+	if n.query == nil {
+		return nil
+	}
+	if err := n.query.Drain(ctx); err != nil && !errors.Is(err, joinnode.ErrStopped) {
+		return fmt.Errorf("drain node %q: %w", n.id, err)
+	}
+	go n.query.Stop() // a sink that hangs must not hang the caller beyond ctx
+	select {
+	case <-n.query.Done():
+	case <-ctx.Done():
+		return fmt.Errorf("drain node %q: %w", n.id, ctx.Err())
+	}
+	if err := n.inFlight.wait(ctx); err != nil {
+		return fmt.Errorf("drain node %q: %w", n.id, err)
+	}
+	return nil
+}
+
+// Stats returns the query's counters and the node's own, which begin with node_:
+// messages accepted and refused, messages emitted, and those that could not be
+// delivered.
+func (n *Node) Stats() map[string]int64 {
+	stats := make(map[string]int64)
+	if n.query == nil {
+		return stats
+	}
+	for name, v := range n.query.GetStats() {
+		stats[name] = v
+	}
+	stats["node_accepted"] = n.accepted.Load()
+	stats["node_refused"] = n.refused.Load()
+	stats["node_emitted"] = n.emitted.Load()
+	stats["node_undelivered"] = n.lost.Load()
+	return stats
+}
+
+// Explain describes how the query runs.
+func (n *Node) Explain() string {
+	if n.query == nil {
+		return ""
+	}
+	return n.query.Explain()
+}
