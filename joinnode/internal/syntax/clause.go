@@ -74,7 +74,8 @@ func (p *parser) item() (Item, error) {
 // optionalAlias reads AS name, or a name that no clause can begin with.
 func (p *parser) optionalAlias() (string, error) {
 	if p.accept("AS") {
-		if !p.tok.isName() {
+		// Many StreamSQL queries have window_end() AS end.
+		if !p.tok.isName() && !p.tok.is("END") {
 			return "", p.unexpected("a name behind AS")
 		}
 		return p.advance().value, nil
@@ -137,7 +138,7 @@ func (p *parser) noSource(behind string) *Error {
 	case p.tok.is("("):
 		err.Hint = "subqueries are not supported"
 	case p.tok.kind == text:
-		err.Hint = "a name is quoted in backquotes: `" + strings.ReplaceAll(p.tok.value, "`", "``") + "`"
+		err.Hint = "a name is quoted in backquotes: " + backquote(clip(p.tok.value))
 	case p.tok.kind == word:
 		err.Hint = p.quoteHint(p.tok)
 	}

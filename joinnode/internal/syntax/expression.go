@@ -1,6 +1,9 @@
 package syntax
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // precedence says how tightly an operator binds. The parser and the printer
 // share it.
@@ -304,6 +307,12 @@ func (p *parser) call() (Expr, error) {
 				return nil, err
 			}
 			c.Args = append(c.Args, e)
+			if len(c.Args) == 1 && name.is("CAST") && p.tok.is("AS") {
+				if e, err = p.castType(); err != nil {
+					return nil, err
+				}
+				c.Args = append(c.Args, e)
+			}
 			if !p.accept(",") {
 				break
 			}
@@ -320,6 +329,17 @@ func (p *parser) call() (Expr, error) {
 		c.Over = &Over{Span: span, Text: body}
 	}
 	return c, nil
+}
+
+// castType reads AS type in CAST(x AS type), which is the same as
+// cast(x, 'type'). StreamSQL takes it too and then evaluates it to NULL.
+func (p *parser) castType() (Expr, error) {
+	p.advance()
+	if p.tok.kind != word {
+		return nil, p.unexpected("a type behind AS")
+	}
+	t := p.advance()
+	return &Text{Pos: t.pos, Value: strings.ToLower(t.value)}, nil
 }
 
 // argument reads an argument of a call. StreamSQL's changed_cols and its like

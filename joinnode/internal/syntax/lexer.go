@@ -201,10 +201,6 @@ func (l *lexer) symbol(t *token, r rune) {
 		t.value = t.raw
 		return
 	}
-	if r == utf8.RuneError {
-		l.fail(l.at, "", "the text is not valid UTF-8 here")
-		return
-	}
 	hint := ""
 	if ascii := typographic(r); ascii != "" {
 		hint = "write the ASCII character " + ascii

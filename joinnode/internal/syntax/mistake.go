@@ -1,7 +1,5 @@
 package syntax
 
-import "strings"
-
 // unexpected makes the error for a token that does not fit: what was expected,
 // what was found, and a hint where the mistake is a known one. keywords are
 // those that could stand here, for a misspelt one to be recognised.
@@ -34,7 +32,7 @@ func (p *parser) mistake(found token) string {
 	last := p.last
 	switch {
 	case last.is(",") && (found.kind == endOfText || found.is(")") || found.kind == word && reserved(found.upper) && !p.meansName()):
-		return "remove the comma before " + strings.TrimPrefix(found.String(), "keyword ")
+		return "remove the comma before " + found.String()
 	case (last.is("AND") || last.is("OR")) && (found.is("AND") || found.is("OR")):
 		if last.upper == found.upper {
 			return found.upper + " is written twice"
@@ -56,8 +54,8 @@ func (p *parser) mistake(found token) string {
 		return ""
 	case found.is("USING"):
 		return "write the condition as ON a.k = b.k"
-	case found.kind == text && found.raw[0] == '"':
-		return "double quotes make a string; a name is quoted in backquotes: `" + strings.ReplaceAll(found.value, "`", "``") + "`"
+	case found.kind == text && (found.raw[0] == '"' || last.is("AS")):
+		return found.raw[:1] + " begins a string; a name is quoted in backquotes: " + backquote(clip(found.value))
 	case found.kind == word && reserved(found.upper) && p.meansName():
 		return p.quoteHint(found)
 	}
@@ -65,7 +63,7 @@ func (p *parser) mistake(found token) string {
 }
 
 func (p *parser) quoteHint(found token) string {
-	return found.upper + " is a reserved word: to use it as a name, quote it in backquotes: `" + found.raw + "`"
+	return found.upper + " is a reserved word: to use it as a name, quote it in backquotes: " + backquote(found.raw)
 }
 
 // meansName tells whether the reserved word in tok was meant as a name, by what

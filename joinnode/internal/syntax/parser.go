@@ -79,8 +79,27 @@ func newParser(sql string) (*parser, error) {
 		}
 		return nil, p.errorAt(p.lexer.at.after(sql[:n]), "", "the SQL is longer than %d bytes", maxLength)
 	}
+	if n := validUTF8(sql); n < len(sql) {
+		return nil, p.errorAt(p.lexer.at.after(sql[:n]), "", "the text is not valid UTF-8 here")
+	}
 	p.tok = p.lexer.next()
 	return p, nil
+}
+
+// validUTF8 returns the length of the valid UTF-8 at the start of s.
+func validUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return len(s)
+	}
+	for i, r := range s {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // advance goes one token on and returns the one that it leaves.
@@ -118,18 +137,13 @@ func (p *parser) expect(s, why string) error {
 		return nil
 	}
 	expected := s
-	if p.isSymbol(s) {
+	if r, _ := utf8.DecodeRuneInString(s); !startsName(r) {
 		expected = `"` + s + `"`
 	}
 	if why != "" {
 		expected += " " + why
 	}
 	return p.unexpected(expected, s)
-}
-
-func (p *parser) isSymbol(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return !startsName(r)
 }
 
 // errorAt makes an error at pos.

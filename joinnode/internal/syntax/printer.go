@@ -42,7 +42,7 @@ func (p *printer) statement(s *Select) {
 		p.comma(i)
 		p.expr(item.Expr, lowest)
 		if item.Alias != "" {
-			p.write(" AS ", quoteName(item.Alias))
+			p.write(" AS ", quoteAlias(item.Alias))
 		}
 	}
 	p.write(" FROM ")
@@ -100,7 +100,7 @@ func (p *printer) list(opening string, list []Expr) {
 func (p *printer) source(s Source) {
 	p.write(quoteSource(s.Name))
 	if s.Alias != "" {
-		p.write(" AS ", quoteName(s.Alias))
+		p.write(" AS ", quoteAlias(s.Alias))
 	}
 }
 
@@ -153,7 +153,7 @@ func (p *printer) expr(e Expr, around precedence) {
 	case *Text:
 		p.write(quoteText(e.Value))
 	case *Bool:
-		p.write(strings.ToUpper(strconv.FormatBool(e.Value)))
+		p.write(strconv.FormatBool(e.Value)) // StreamSQL knows only the lower-case spelling
 	case *Null:
 		p.write("NULL")
 	case *Unary:
@@ -218,8 +218,7 @@ func (p *printer) unary(e *Unary) {
 	}
 	p.write(e.Op)
 	if x, ok := e.X.(*Unary); ok && x.Op == e.Op {
-		p.expr(e.X, primary) // -(-x): two signs in a row would begin a comment
-		return
+		p.write(" ") // two minus signs in a row would begin a comment
 	}
 	p.expr(e.X, sign)
 }
@@ -270,10 +269,8 @@ func (p *printer) path(path []Step) {
 			p.write(backquote(s.Name))
 		case i == 0:
 			p.write(quoteName(s.Name))
-		case !isSegment(s.Name):
+		case s.Quoted || !isSegment(s.Name):
 			p.write("[", quoteText(s.Name), "]")
-		case s.Quoted:
-			p.write(".", backquote(s.Name))
 		default:
 			p.write(".", s.Name)
 		}
@@ -286,6 +283,15 @@ func quoteName(name string) string {
 		return name
 	}
 	return backquote(name)
+}
+
+// quoteAlias writes a name as it may stand behind AS, where END is one:
+// StreamSQL would keep its backquotes.
+func quoteAlias(name string) string {
+	if upperASCII(name) == "END" {
+		return name
+	}
+	return quoteName(name)
 }
 
 // quoteSource writes the name of a stream or table. Dots inside are part of it.
