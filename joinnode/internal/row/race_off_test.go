@@ -1,0 +1,5 @@
+//go:build !race
+
+package row_test
+
+const raceEnabled = false
