@@ -128,7 +128,8 @@ type Stats struct {
 	Rows         int64 // buffered now, both sides
 	Keys         int64 // distinct keys now, both sides
 	Bytes        int64 // state now, estimated
-	Visited      int64 // rows looked at by probes and expiry
+	Visited      int64 // rows looked at by probes, insertions and expiry
+	Moved        int64 // entries moved to keep rows in time order
 	Rejected     int64 // records a filter did not pass
 }
 

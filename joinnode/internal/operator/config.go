@@ -1,0 +1,116 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrConfig is behind every error about an operator's configuration.
+var ErrConfig = errors.New("invalid operator configuration")
+
+// JoinConfig says what an IntervalJoin joins. The plan is its only writer.
+type JoinConfig struct {
+	Within int64 // greatest distance in time of two rows that match, ns
+	Left   bool  // LEFT JOIN
+	// RightRetention is how long right rows are kept after their time, ns: Within,
+	// or W_1 + … + W_i for stage i ≥ 2 in event time, since a NULL row of an
+	// earlier stage comes that much later (semantics.md §4).
+	RightRetention int64
+	// Clocked says processing time: the clock drives both ports, and whichever
+	// port it is told to moves both.
+	Clocked bool
+	Keys    [2]int // per port: the first Keys columns of an incoming row are its join key
+	// Keep: per port, columns [0, Keep) are buffered; columns beyond only served
+	// the filters before this operator. Key columns are kept in any case.
+	Keep [2]int
+	Out  []OutCol // the composite row's columns in order
+	// MaxKeys and MaxRows are the gates, each per side; 0 = none.
+	MaxKeys, MaxRows int
+	RightSource      int      // the source of the query that enters at port 1: its bit of Record.Nulls
+	Text             JoinText // for Describe
+}
+
+// OutCol is a column of the composite row: a kept column of a port.
+type OutCol struct {
+	Port uint8
+	Col  int
+}
+
+// JoinText is what EXPLAIN shows of a join and only the plan knows. All of it
+// may be empty.
+type JoinText struct {
+	On    string    // canonical SQL
+	Ports [2]string // the alias of each port, or those of a composite
+	Kept  [2][]string
+}
+
+func (cfg *JoinConfig) check() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: interval join: "+format, append([]any{ErrConfig}, args...)...)
+	}
+	switch {
+	case cfg.Within <= 0:
+		return bad("Within must be positive, is %d", cfg.Within)
+	case cfg.RightRetention < cfg.Within:
+		return bad("RightRetention must be at least Within (%d), is %d", cfg.Within, cfg.RightRetention)
+	case cfg.Keys[0] < 1 || cfg.Keys[0] != cfg.Keys[1]:
+		return bad("both ports need as many key columns, at least one; have %d and %d", cfg.Keys[0], cfg.Keys[1])
+	case cfg.MaxKeys < 0 || cfg.MaxRows < 0:
+		return bad("MaxKeys and MaxRows must not be negative, are %d and %d", cfg.MaxKeys, cfg.MaxRows)
+	case cfg.RightSource < 1 || cfg.RightSource > 63:
+		return bad("RightSource must be 1 to 63, is %d", cfg.RightSource)
+	}
+	for i, o := range cfg.Out {
+		if o.Port > 1 || o.Col < 0 || o.Col >= cfg.Keep[o.Port] {
+			return bad("column %d of Out takes column %d of port %d, which is not kept", i, o.Col, o.Port)
+		}
+	}
+	return nil
+}
+
+// lru tells whether the maxKeys gate can bind: a key has a row, so not when
+// the maxRows gate is as narrow.
+func (cfg *JoinConfig) lru() bool {
+	return cfg.MaxKeys > 0 && (cfg.MaxRows == 0 || cfg.MaxRows > cfg.MaxKeys)
+}
+
+// Describe implements Operator.
+func (j *IntervalJoin) Describe() Description {
+	cfg := &j.cfg
+	d := Description{Name: "IntervalJoin INNER"}
+	if cfg.Left {
+		d.Name = "IntervalJoin LEFT"
+	}
+	line := func(format string, args ...any) { d.Lines = append(d.Lines, fmt.Sprintf(format, args...)) }
+	if cfg.Text.On != "" {
+		line("on %s", cfg.Text.On)
+	}
+	within, right := time.Duration(cfg.Within), time.Duration(cfg.RightRetention)
+	timed := "event time"
+	if cfg.Clocked {
+		timed = "processing time"
+	}
+	line("within %s, %s", within, timed)
+	for port, columns := range cfg.Text.Kept {
+		if len(columns) > 0 {
+			line("keeps of %s: %s", cfg.portName(port), strings.Join(columns, ", "))
+		}
+	}
+	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", within, cfg.portName(0), right, cfg.portName(1))
+	if cfg.MaxRows > 0 {
+		line("state: ≤ %d rows a side, newer ones are dropped (maxRows)", cfg.MaxRows)
+	}
+	if cfg.MaxKeys > 0 {
+		line("state: ≤ %d keys a side, the least recently used one leaves (maxKeys)", cfg.MaxKeys)
+	}
+	return d
+}
+
+func (cfg *JoinConfig) portName(port int) string {
+	if name := cfg.Text.Ports[port]; name != "" {
+		return name
+	}
+	return [...]string{"the left side", "the right side"}[port]
+}

@@ -1,0 +1,63 @@
+package operator
+
+import "github.com/streamjoin/streamjoin/joinnode/internal/row"
+
+// Filter passes on the records whose row a predicate accepts. It has one port
+// and no state; progress passes at once.
+type Filter struct {
+	pass     func(row.Row) bool
+	text     string
+	input    bool
+	out      Output
+	rejected int64
+}
+
+// NewFilter returns a filter; text is the predicate as EXPLAIN shows it. An
+// input filter hands what it rejects to Output.Drop with reason Filtered; any
+// other counts it in Stats.Rejected.
+func NewFilter(pass func(row.Row) bool, text string, input bool, out Output) *Filter {
+	return &Filter{pass: pass, text: text, input: input, out: out}
+}
+
+// Advance implements Operator.
+func (f *Filter) Advance(_ int, p Progress) { f.out.Advance(p) }
+
+// Process implements Operator.
+func (f *Filter) Process(port int, rec Record) {
+	switch {
+	case f.pass(rec.Row):
+		f.out.Emit(rec)
+	case f.input:
+		f.out.Drop(port, rec, Filtered, false)
+	default:
+		f.rejected++
+	}
+}
+
+// EndStep implements Operator.
+func (f *Filter) EndStep() {}
+
+// Wake implements Operator: the output reaches what the port reaches.
+func (f *Filter) Wake(_ int, need int64) (int64, bool) { return need, need != farthest }
+
+// Flush implements Operator: nothing waits here.
+func (f *Filter) Flush(int, CloseReason) {}
+
+// Stats implements Operator.
+func (f *Filter) Stats() Stats { return Stats{Rejected: f.rejected} }
+
+// Describe implements Operator.
+func (f *Filter) Describe() Description {
+	return Description{Name: "Filter", Lines: lines(f.text, "state: none")}
+}
+
+// lines leaves empty lines out.
+func lines(all ...string) []string {
+	var kept []string
+	for _, l := range all {
+		if l != "" {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
