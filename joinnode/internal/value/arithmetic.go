@@ -39,7 +39,7 @@ func Pos(a Value) (v Value, mismatch bool) {
 	if a.IsNull() {
 		return Value{}, false
 	}
-	if x := a.resolve(); x.class() != classNumber {
+	if x := a.Resolve(); x.class() != classNumber {
 		return Value{}, true
 	}
 	return a, false
@@ -57,7 +57,7 @@ const (
 
 func arithmetic(op operation, a, b *Value) (Value, bool) {
 	if a.Kind == Any || b.Kind == Any {
-		ra, rb := a.resolve(), b.resolve()
+		ra, rb := a.Resolve(), b.Resolve()
 		a, b = &ra, &rb
 	}
 	ca, cb := a.class(), b.class()
@@ -226,7 +226,7 @@ func Concat(a, b Value) Value {
 // anything else as JSON.
 func AppendString(dst []byte, v Value) []byte {
 	if v.Kind == Any {
-		v = v.resolve()
+		v = v.Resolve()
 	}
 	switch v.class() {
 	case classText:
@@ -239,4 +239,23 @@ func AppendString(dst []byte, v Value) []byte {
 		return append(dst, quoted...)
 	}
 	return AppendJSON(dst, v)
+}
+
+// Int64 returns the integer that v is by value, whatever its spelling and type
+// (1.0 and 1e0 are 1), or false when it is none or does not fit.
+func (v Value) Int64() (int64, bool) {
+	r := v.Resolve()
+	var buf [32]byte
+	n, ok := numberOf(&r, &buf)
+	return n.i, ok && n.form == signed
+}
+
+// Float64 returns the float64 nearest to v, infinite when v is larger than all
+// of them, or false when v is no number.
+func (v Value) Float64() (float64, bool) {
+	r := v.Resolve()
+	if r.class() != classNumber {
+		return 0, false
+	}
+	return floatOf(&r), true
 }

@@ -35,7 +35,7 @@ func Compare(a, b Value) (order int, ok bool) {
 
 func compare(a, b *Value) (int, bool) {
 	if a.Kind == Any || b.Kind == Any {
-		ra, rb := a.resolve(), b.resolve()
+		ra, rb := a.Resolve(), b.Resolve()
 		a, b = &ra, &rb
 	}
 	ca, cb := a.class(), b.class()
@@ -106,7 +106,7 @@ func (v *Value) class() class {
 // Comparable reports whether a and b are of kinds that Compare can compare,
 // both being neither NULL nor NaN.
 func Comparable(a, b Value) bool {
-	a, b = a.resolve(), b.resolve()
+	a, b = a.Resolve(), b.Resolve()
 	return a.class() == b.class()
 }
 

@@ -186,15 +186,15 @@ func ParseJSON(b []byte) (Value, bool) {
 	return OfNumber(b), true
 }
 
-// maxIndirections bounds how many pointers resolve follows: an interface can
+// maxIndirections bounds how many pointers Resolve follows: an interface can
 // hold a pointer to itself.
 const maxIndirections = 64
 
-// resolve looks inside an Any: named types become the scalar they are made of,
+// Resolve looks inside an Any: named types become the scalar they are made of,
 // pointers what they point to, json.RawMessage and types that write their own
 // JSON or text what they write, []byte the text with these bytes. A time.Time
 // and every container stay Any.
-func (v Value) resolve() Value {
+func (v Value) Resolve() Value {
 	for range maxIndirections {
 		if v.Kind != Any {
 			return v

@@ -54,7 +54,7 @@ func AppendKey(dst []byte, v Value) []byte {
 
 func appendKey(dst []byte, v *Value) []byte {
 	if v.Kind == Any {
-		r := v.resolve()
+		r := v.Resolve()
 		v = &r
 	}
 	switch v.class() {
@@ -245,7 +245,7 @@ func appendGoKey(dst []byte, x any, depth int) ([]byte, bool) {
 		return appendText(dst, base64.StdEncoding.EncodeToString(x)), true
 	}
 	v := FromGo(x)
-	v = v.resolve()
+	v = v.Resolve()
 	switch {
 	case v.class() == classTime:
 		return appendGoKey(dst, v.Ref, depth+1)

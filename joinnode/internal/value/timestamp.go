@@ -77,7 +77,7 @@ func guessUnit(integerDigits int64) Unit {
 // before the epoch or past what int64 holds.
 func Timestamp(v Value, unit Unit) (ns int64, ok bool) {
 	if v.Kind == Any {
-		v = v.resolve()
+		v = v.Resolve()
 	}
 	switch v.Kind {
 	case Text:

@@ -53,7 +53,7 @@ func Not(a Tri) Tri {
 // is itself and NULL is Unknown. Anything else is Unknown and a mismatch.
 func ToTri(v Value) (t Tri, mismatch bool) {
 	if v.Kind == Any {
-		v = v.resolve()
+		v = v.Resolve()
 	}
 	switch v.Kind {
 	case Bool:

@@ -113,7 +113,7 @@ func (v Value) IsNull() bool { return v.Kind == Null || v.Kind == Any && v.Ref =
 // IsNaN reports whether v is a float, of any Go type, that is not a number.
 func (v Value) IsNaN() bool {
 	if v.Kind == Any {
-		v = v.resolve()
+		v = v.Resolve()
 	}
 	return v.Kind == Float && math.IsNaN(v.Float())
 }

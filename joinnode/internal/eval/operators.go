@@ -1,0 +1,145 @@
+package eval
+
+import (
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// comparison is the set of orders for which a comparison holds: bit 0 less,
+// bit 1 equal, bit 2 greater.
+type comparison uint8
+
+const (
+	less comparison = 1 << iota
+	equal
+	greater
+	unequal        = less | greater
+	lessOrEqual    = less | equal
+	greaterOrEqual = greater | equal
+)
+
+var comparisons = map[string]comparison{
+	"=": equal, "!=": unequal, "<": less, "<=": lessOrEqual, ">": greater, ">=": greaterOrEqual,
+}
+
+// test compares a with b. NULL, NaN and operands of different kinds make it
+// Unknown, and so does asking which of two objects is less.
+func (c comparison) test(ctx *Context, a, b value.Value) value.Tri {
+	t, mismatch := c.outcome(a, b)
+	ctx.mismatched(mismatch)
+	return t
+}
+
+func (c comparison) outcome(a, b value.Value) (t value.Tri, mismatch bool) {
+	order, ok := value.Compare(a, b)
+	switch {
+	case !ok:
+		return value.Unknown, value.Mismatch(a, b)
+	case order == value.Unordered:
+		if c == equal || c == unequal {
+			return value.TriOf(c == unequal), false
+		}
+		return value.Unknown, true
+	}
+	return value.TriOf(c>>(order+1)&1 != 0), false
+}
+
+var arithmetic = map[string]func(a, b value.Value) (value.Value, bool){
+	"+": plus, "-": value.Sub, "*": value.Mul, "/": value.Div, "%": value.Mod,
+}
+
+// plus adds numbers and, as StreamSQL does, joins two texts.
+func plus(a, b value.Value) (value.Value, bool) {
+	v, mismatch := value.Add(a, b)
+	if mismatch && a.Resolve().Kind == value.Text && b.Resolve().Kind == value.Text {
+		return value.Concat(a, b), false
+	}
+	return v, mismatch
+}
+
+func (c *compiler) binary(e *syntax.Binary) (term, error) {
+	if e.Op == "AND" || e.Op == "OR" {
+		return c.logical(e)
+	}
+	x, err := c.compile(e.X)
+	if err != nil {
+		return term{}, err
+	}
+	y, err := c.compile(e.Y)
+	if err != nil {
+		return term{}, err
+	}
+	var t term
+	fx, fy := x.asExpr(), y.asExpr()
+	if cmp, ok := comparisons[e.Op]; ok {
+		t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, fx(ctx, r), fy(ctx, r)) }
+		if y.constant {
+			right := y.val
+			t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, fx(ctx, r), right) }
+		}
+		return fold(t, x, y), nil
+	}
+	if apply, ok := arithmetic[e.Op]; ok {
+		t.expr = func(ctx *Context, r row.Row) value.Value {
+			v, mismatch := apply(fx(ctx, r), fy(ctx, r))
+			ctx.mismatched(mismatch)
+			return v
+		}
+		return fold(t, x, y), nil
+	}
+	if e.Op == "||" {
+		t.expr = func(ctx *Context, r row.Row) value.Value { return value.Concat(fx(ctx, r), fy(ctx, r)) }
+		return fold(t, x, y), nil
+	}
+	return term{}, errorAt(e.Pos, "unknown operator %s", e.Op)
+}
+
+// logical compiles a chain of one operator into one loop. The operands are
+// evaluated from left to right until one decides, FALSE for AND, TRUE for OR;
+// those behind it count nothing.
+func (c *compiler) logical(e *syntax.Binary) (term, error) {
+	terms, err := c.compileAll(chain(e))
+	if err != nil {
+		return term{}, err
+	}
+	preds := make([]Predicate, len(terms))
+	for i, t := range terms {
+		preds[i] = t.asPredicate()
+	}
+	decides, combine := value.False, value.And
+	if e.Op == "OR" {
+		decides, combine = value.True, value.Or
+	}
+	neutral := value.Not(decides)
+	t := term{pred: func(ctx *Context, r row.Row) value.Tri {
+		result := neutral
+		for _, p := range preds {
+			if result = combine(result, p(ctx, r)); result == decides {
+				break
+			}
+		}
+		return result
+	}}
+	return fold(t, terms...), nil
+}
+
+// chain lists the operands of e and of the operators of the same kind on its
+// left, in source order.
+func chain(e *syntax.Binary) []syntax.Expr {
+	var reversed []syntax.Expr
+	var x syntax.Expr = e
+	for {
+		b, ok := x.(*syntax.Binary)
+		if !ok || b.Op != e.Op {
+			break
+		}
+		reversed = append(reversed, b.Y)
+		x = b.X
+	}
+	list := []syntax.Expr{x}
+	for i := len(reversed) - 1; i >= 0; i-- {
+		list = append(list, reversed[i])
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package eval
+
+import (
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// negated returns pred, or NOT pred.
+func negated(pred Predicate, not bool) Predicate {
+	if !not {
+		return pred
+	}
+	return func(ctx *Context, r row.Row) value.Tri { return value.Not(pred(ctx, r)) }
+}
+
+func (c *compiler) isNull(e *syntax.IsNull) (term, error) {
+	x, err := c.compile(e.X)
+	if err != nil {
+		return term{}, err
+	}
+	expr, not := x.asExpr(), e.Not
+	t := term{pred: func(ctx *Context, r row.Row) value.Tri {
+		return value.TriOf(expr(ctx, r).Resolve().IsNull() != not)
+	}}
+	return fold(t, x), nil
+}
+
+// between is x >= lo AND x <= hi with x evaluated once.
+func (c *compiler) between(e *syntax.Between) (term, error) {
+	terms, err := c.compileAll([]syntax.Expr{e.X, e.Lo, e.Hi})
+	if err != nil {
+		return term{}, err
+	}
+	x, lo, hi := terms[0].asExpr(), terms[1].asExpr(), terms[2].asExpr()
+	pred := func(ctx *Context, r row.Row) value.Tri {
+		v := x(ctx, r)
+		above, mismatchLo := greaterOrEqual.outcome(v, lo(ctx, r))
+		if above == value.False {
+			return value.False
+		}
+		below, mismatchHi := lessOrEqual.outcome(v, hi(ctx, r))
+		ctx.mismatched(mismatchLo || mismatchHi)
+		return value.And(above, below)
+	}
+	return fold(term{pred: negated(pred, e.Not)}, terms...), nil
+}
+
+// in is x = a OR x = b …: TRUE when one is equal, else Unknown when x or one of
+// the list is NULL or of another kind, else FALSE.
+func (c *compiler) in(e *syntax.In) (term, error) {
+	x, err := c.compile(e.X)
+	if err != nil {
+		return term{}, err
+	}
+	list, err := c.compileAll(e.List)
+	if err != nil {
+		return term{}, err
+	}
+	constants := make([]value.Value, 0, len(list))
+	for _, t := range list {
+		if t.constant {
+			constants = append(constants, t.val)
+		}
+	}
+	var pred Predicate
+	if len(constants) == len(list) && len(list) > linearIn {
+		pred = inSet(x.asExpr(), newSet(constants))
+	} else {
+		pred = inList(x.asExpr(), list)
+	}
+	return fold(term{pred: negated(pred, e.Not)}, append(list, x)...), nil
+}
+
+// linearIn is up to how many constants comparing one by one is faster than
+// building the key of x and looking it up.
+const linearIn = 8
+
+func inList(x Expr, list []term) Predicate {
+	exprs := make([]Expr, len(list))
+	for i, t := range list {
+		exprs[i] = t.asExpr()
+	}
+	return func(ctx *Context, r row.Row) value.Tri {
+		v := x(ctx, r)
+		result, mismatch := value.False, false
+		for _, e := range exprs {
+			t, m := equal.outcome(v, e(ctx, r))
+			if t == value.True {
+				return value.True
+			}
+			result = value.Or(result, t)
+			mismatch = mismatch || m
+		}
+		ctx.mismatched(mismatch)
+		return result
+	}
+}
+
+// set is a constant IN list by key, which is equal exactly when Compare says so.
+type set struct {
+	keys map[string]struct{}
+	null bool
+	// kinds has one member of each kind in the list, to find out what x does not
+	// compare with.
+	kinds []value.Value
+}
+
+func newSet(list []value.Value) set {
+	s := set{keys: make(map[string]struct{}, len(list))}
+	for _, v := range list {
+		if v.IsNull() || v.IsNaN() {
+			s.null = true
+			continue
+		}
+		s.keys[string(value.AppendKey(nil, v))] = struct{}{}
+		known := false
+		for _, k := range s.kinds {
+			known = known || value.Comparable(k, v)
+		}
+		if !known {
+			s.kinds = append(s.kinds, v)
+		}
+	}
+	return s
+}
+
+func inSet(x Expr, s set) Predicate {
+	return func(ctx *Context, r row.Row) value.Tri {
+		v := x(ctx, r)
+		if v.IsNull() || v.IsNaN() {
+			return value.Unknown
+		}
+		ctx.key = value.AppendKey(ctx.key[:0], v)
+		if _, found := s.keys[string(ctx.key)]; found {
+			return value.True
+		}
+		mismatch := false
+		for _, k := range s.kinds {
+			mismatch = mismatch || !value.Comparable(k, v)
+		}
+		ctx.mismatched(mismatch)
+		if mismatch || s.null {
+			return value.Unknown
+		}
+		return value.False
+	}
+}
