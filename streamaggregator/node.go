@@ -58,6 +58,7 @@ type Node struct {
 	turn      <-chan struct{} // closed when the instance before this one has ended; nil: there was none
 
 	destroyOnce sync.Once
+	ended       atomic.Bool          // destroyed, and no one took its place
 	gone        chan struct{}        // closed at the end of Destroy
 	next        atomic.Pointer[Node] // took this one's place
 
@@ -170,7 +171,7 @@ func (n *Node) accept(ctx types.RuleContext, msg types.RuleMsg) error {
 }
 
 func (n *Node) feed(ctx types.RuleContext, msg types.RuleMsg) error {
-	if n.query == nil {
+	if n.query == nil || n.ended.Load() {
 		return ErrDestroyed
 	}
 	if err := n.await(); err != nil {
@@ -224,6 +225,7 @@ func (n *Node) Destroy() {
 				return
 			}
 		}
+		n.ended.Store(true)
 		go n.query.Stop() // ends when the last result was delivered
 	})
 }

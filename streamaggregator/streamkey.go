@@ -38,7 +38,9 @@ type streamKey struct {
 
 var (
 	metadataExpr = regexp.MustCompile(`^\s*\$\{\s*metadata\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\s*$`)
-	pathExpr     = regexp.MustCompile(`^\s*\$\{\s*msg((?:\.[A-Za-z_][A-Za-z0-9_]*)+)\s*\}\s*$`)
+	// rowVariable finds the variables of RuleGo's templates that hold the row.
+	rowVariable = regexp.MustCompile(`\b(msg|data)\b`)
+	pathExpr    = regexp.MustCompile(`^\s*\$\{\s*msg((?:\.[A-Za-z_][A-Za-z0-9_]*)+)\s*\}\s*$`)
 )
 
 // parseStreamKey compiles a stream key. A metadata value or a path into the row
@@ -56,11 +58,14 @@ func parseStreamKey(source string) (*streamKey, error) {
 		k.kind, k.metadata = keyMetadata, m[1]
 		return k, nil
 	}
-	k.perRow = true
 	if m := pathExpr.FindStringSubmatch(source); m != nil {
-		k.kind, k.path = keyPath, strings.Split(m[1][1:], ".")
+		k.kind, k.path, k.perRow = keyPath, strings.Split(m[1][1:], "."), true
 		return k, nil
 	}
+	return parseTemplate(source)
+}
+
+func parseTemplate(source string) (*streamKey, error) {
 	t, err := el.NewTemplate(source)
 	if err != nil {
 		return nil, fmt.Errorf("is not an expression: %w", err)
@@ -68,9 +73,8 @@ func parseStreamKey(source string) (*streamKey, error) {
 	if !t.HasVar() {
 		return nil, errors.New("is not an expression: write ${…} with a closing brace, or a metadata key without ${")
 	}
-	k.kind, k.template = keyTemplate, t
-	k.perRow = strings.Contains(source, "msg") || strings.Contains(source, "data")
-	return k, nil
+	// Without a mention of the row one evaluation serves the whole message.
+	return &streamKey{kind: keyTemplate, source: source, template: t, perRow: rowVariable.MatchString(source)}, nil
 }
 
 // ofMessage returns the stream of all rows of a message; "" is the FROM stream.
