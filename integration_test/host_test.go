@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamjoin/streamjoin/component"
+	"github.com/streamjoin/streamjoin/streamaggregator"
 )
 
 // newPool returns an engine pool of its own and a configuration whose registry
@@ -69,3 +70,15 @@ func (l testLogger) Debugf(format string, v ...any) { l.log("debug", format, v..
 func (l testLogger) Infof(format string, v ...any)  { l.log("info", format, v...) }
 func (l testLogger) Warnf(format string, v ...any)  { l.log("warn", format, v...) }
 func (l testLogger) Errorf(format string, v ...any) { l.log("error", format, v...) }
+
+// nodeOf returns one of our nodes of a running chain.
+func nodeOf(t *testing.T, e types.RuleEngine, id string) *streamaggregator.Node {
+	t.Helper()
+	ctx, ok := e.RootRuleChainCtx().GetNodeById(types.RuleNodeId{Id: id, Type: types.NODE})
+	require.True(t, ok)
+	holder, ok := ctx.(*engine.RuleNodeCtx)
+	require.True(t, ok)
+	node, ok := holder.Node.(*streamaggregator.Node)
+	require.True(t, ok)
+	return node
+}

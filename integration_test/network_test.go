@@ -63,6 +63,7 @@ func post(t *testing.T, url, body string) (status int, answer string) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rulego/rulego/api/types"
+	"github.com/rulego/rulego/engine"
+
+	"github.com/streamjoin/streamjoin/streamaggregator"
+)
+
+// account shows where every row of a demo went, by the engine's own counters.
+type account struct {
+	entries []entry
+}
+
+// entry is one line of an account: rows that came to a place, and what became of
+// them. Where the parts do not add up to the whole, rows were lost.
+type entry struct {
+	place string
+	whole int64
+	parts []part
+}
+
+// part is a number of rows that share a fate.
+type part struct {
+	rows int64
+	fate string
+}
+
+// newAccount reads the counters of the drained demo chain. sent rows went into
+// it; results has seen what came out.
+func newAccount(e types.RuleEngine, sent int, results *resultPrinter) (*account, error) {
+	join, err := nodeStats(e, "join")
+	if err != nil {
+		return nil, err
+	}
+	window, err := nodeStats(e, "window")
+	if err != nil {
+		return nil, err
+	}
+	const stage = "join_stage1_"
+	joined := int64(results.rows("join"))
+	return &account{entries: []entry{
+		{"sent", int64(sent), []part{
+			{join["node_accepted"], "accepted by the join"},
+			{join["node_refused"], "refused"},
+		}},
+		{"accepted", join["node_accepted"], []part{
+			{join[stage+"filtered"], "below a limit of WHERE"},
+			{join[stage+"expired"] + join[stage+"buffered_rows"], "kept for WITHIN, then let go"},
+			{join[stage+"late_dropped"], "late"},
+			{join[stage+"input_dropped"] + join[stage+"rows_dropped"] + join[stage+"rows_evicted"], "dropped by a limit"},
+		}},
+		{"joined", join[stage+"matches_emitted"], []part{
+			{joined, "left the join"},
+			{join["node_undelivered"], "undelivered"},
+		}},
+		{"joined", joined, []part{
+			{int64(results.aggregated()), "counted in windows"},
+			{window["node_refused"], "refused by the window node"},
+		}},
+	}}, nil
+}
+
+// check returns an error that names every place where rows are missing.
+func (a *account) check() error {
+	var wrong []string
+	for _, e := range a.entries {
+		if missing := e.missing(); missing != 0 {
+			wrong = append(wrong, fmt.Sprintf("%d of %d %s rows are not accounted for", missing, e.whole, e.place))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("rows were lost: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// String is the account as printed at the end of a demo.
+func (a *account) String() string {
+	var out strings.Builder
+	for _, e := range a.entries {
+		fates := make([]string, 0, len(e.parts))
+		for _, p := range e.parts {
+			if p.rows != 0 {
+				fates = append(fates, fmt.Sprintf("%d %s", p.rows, p.fate))
+			}
+		}
+		if len(fates) == 0 {
+			fates = []string{"0"}
+		}
+		fmt.Fprintf(&out, "%-9s %8d = %s\n", e.place, e.whole, strings.Join(fates, " + "))
+	}
+	if a.check() == nil {
+		out.WriteString("no row lost")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// missing is what the parts lack.
+func (e entry) missing() int64 {
+	rest := e.whole
+	for _, p := range e.parts {
+		rest -= p.rows
+	}
+	return rest
+}
+
+// nodeStats returns the counters of one x/streamAggregator node of a chain.
+func nodeStats(e types.RuleEngine, id string) (map[string]int64, error) {
+	ctx, ok := e.RootRuleChainCtx().GetNodeById(types.RuleNodeId{Id: id, Type: types.NODE})
+	if !ok {
+		return nil, fmt.Errorf("the chain has no node %q", id)
+	}
+	if holder, ok := ctx.(*engine.RuleNodeCtx); ok {
+		if node, ok := holder.Node.(*streamaggregator.Node); ok {
+			return node.Stats(), nil
+		}
+	}
+	return nil, fmt.Errorf("node %q is no %s", id, streamaggregator.Type)
+}

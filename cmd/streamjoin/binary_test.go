@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// patience bounds every wait for the program.
+const patience = 60 * time.Second
+
+// build compiles the program once for the test and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "streamjoin")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return binary
+}
+
+// TestBinary runs the program itself, as a person would.
+func TestBinary(t *testing.T) {
+	binary := build(t)
+	t.Run("demo for a time", func(t *testing.T) { testDemoForATime(t, binary) })
+	t.Run("demo until Ctrl-C", func(t *testing.T) { testDemoUntilInterrupt(t, binary) })
+	t.Run("demo repeats itself", func(t *testing.T) { testDemoFollowsItsSeed(t, binary) })
+	t.Run("check", func(t *testing.T) { testCheck(t, binary) })
+	t.Run("wrong usage", func(t *testing.T) { testWrongUsage(t, binary) })
+	t.Run("run", func(t *testing.T) { testRun(t, binary) })
+	t.Run("run bad chains", func(t *testing.T) { testRunBadChains(t, binary) })
+}
+
+// run runs the program to its end.
+func run(t *testing.T, binary string, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// process is a running program whose output is read line by line.
+type process struct {
+	cmd    *exec.Cmd
+	lines  *bufio.Scanner
+	stderr *bytes.Buffer
+	seen   strings.Builder
+}
+
+func startProcess(t *testing.T, binary string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, binary, args...)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	p := &process{cmd: cmd, lines: bufio.NewScanner(out), stderr: new(bytes.Buffer)}
+	cmd.Stderr = p.stderr
+	require.NoError(t, cmd.Start())
+	return p
+}
+
+// waitFor reads until a line contains what is looked for.
+func (p *process) waitFor(t *testing.T, what string) string {
+	t.Helper()
+	for p.lines.Scan() {
+		p.seen.WriteString(p.lines.Text() + "\n")
+		if strings.Contains(p.lines.Text(), what) {
+			return p.lines.Text()
+		}
+	}
+	t.Fatalf("no line with %q in:\n%s\n%s", what, p.seen.String(), p.stderr)
+	return ""
+}
+
+// interrupt sends SIGINT and returns the rest of the output and the exit code.
+func (p *process) interrupt(t *testing.T) (rest string, exit int) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	var out strings.Builder
+	for p.lines.Scan() {
+		out.WriteString(p.lines.Text() + "\n")
+	}
+	err := p.cmd.Wait()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		require.NoError(t, err)
+	}
+	return out.String(), p.cmd.ProcessState.ExitCode()
+}
+
+var sentLine = regexp.MustCompile(`(?m)^sent +(\d+) = (\d+) accepted by the join$`)
+
+func testDemoForATime(t *testing.T, binary string) {
+	stdout, stderr, exit := run(t, binary, "demo", "--for", "2s", "--rate", "400")
+	require.Zero(t, exit, stderr)
+	require.Empty(t, stderr)
+	require.Contains(t, stdout, "\njoined ")
+	require.Contains(t, stdout, "\naggregated ")
+	require.Contains(t, stdout, "rows/s", "a counter line every two seconds")
+	require.Contains(t, stdout, "\nno row lost\n")
+	require.NotContains(t, stdout, "\x1b", "no terminal, no escape sequences")
+	sums := sentLine.FindStringSubmatch(stdout)
+	require.NotNil(t, sums, stdout)
+	require.Equal(t, sums[1], sums[2])
+	sent, err := strconv.Atoi(sums[1])
+	require.NoError(t, err)
+	require.LessOrEqual(t, sent, 800, "400 readings a second for 2 s")
+	require.Greater(t, sent, 400)
+}
+
+func testDemoUntilInterrupt(t *testing.T, binary string) {
+	p := startProcess(t, binary, "demo", "--rate", "400")
+	p.waitFor(t, "joined ")
+	rest, exit := p.interrupt(t)
+	require.Zero(t, exit, p.stderr)
+	require.Contains(t, rest, "\nno row lost\n")
+}
+
+var instant = regexp.MustCompile(`"ts":\d+`)
+
+// Two runs with one seed join the same values; only the instants differ.
+func testDemoFollowsItsSeed(t *testing.T, binary string) {
+	joined := func(seed string) []string {
+		stdout, _, exit := run(t, binary, "demo", "--for", "1s", "--rate", "1000", "--seed", seed)
+		require.Zero(t, exit)
+		var rows []string
+		for _, line := range strings.Split(stdout, "\n") {
+			if strings.HasPrefix(line, "joined ") && strings.Contains(line, "{") {
+				rows = append(rows, instant.ReplaceAllString(line, ""))
+			}
+		}
+		require.Greater(t, len(rows), 10)
+		return rows[:10]
+	}
+	first := joined("5")
+	require.Equal(t, first, joined("5"))
+	require.NotEqual(t, first, joined("6"))
+}
+
+const goodSQL = `SELECT s.a, v.b FROM s JOIN v WITHIN 30 SECONDS ON s.k = v.k`
+
+func testCheck(t *testing.T, binary string) {
+	stdout, stderr, exit := run(t, binary, "check", goodSQL)
+	require.Zero(t, exit, stderr)
+	require.True(t, strings.HasPrefix(stdout, "OK\n"), stdout)
+	require.Contains(t, stdout, "30s", "EXPLAIN tells the bound of the state")
+
+	stdout, stderr, exit = run(t, binary, "check", "SELECT s.a FROM s\nJOIN v WITHIN 0 SECONDS ON s.k = v.k")
+	require.Equal(t, 1, exit)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "positive")
+	require.Contains(t, stderr, "line 2")
+	require.Regexp(t, `(?m)^ *\|? *\^`, stderr, "a caret under the fault")
+}
+
+func testWrongUsage(t *testing.T, binary string) {
+	for _, c := range []struct {
+		name, says string
+		args       []string
+	}{
+		{"no command", "expected one of", nil},
+		{"unknown command", "unexpected argument", []string{"dance"}},
+		{"rate is no number", "--rate", []string{"demo", "--rate", "fast"}},
+		{"no rate", "--rate must be between", []string{"demo", "--rate", "0"}},
+		{"too high a rate", "--rate must be between", []string{"demo", "--rate", "100001"}},
+		{"negative time", "--for must not be negative", []string{"demo", "--for=-1s"}},
+		{"time without unit", "--for", []string{"demo", "--for", "10"}},
+		{"check without SQL", "<sql>", []string{"check"}},
+		{"run without chains", "<chain>", []string{"run"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, exit := run(t, binary, c.args...)
+			require.NotZero(t, exit)
+			require.Contains(t, stderr, c.says)
+		})
+	}
+}
+
+// chainWith is a chain of one node.
+func chainWith(id, sql string) string {
+	return fmt.Sprintf(`{"ruleChain":{"id":%q,"name":"test"},"metadata":{"nodes":[
+		{"id":"join","type":"x/streamAggregator","name":"join","configuration":{"sql":%q,"streamKey":"streamName"}}],"connections":[]}}`, id, sql)
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func testRunBadChains(t *testing.T, binary string) {
+	good := writeFile(t, "good.json", chainWith("one", goodSQL))
+	for _, c := range []struct {
+		name, says string
+		files      []string
+	}{
+		{"no such file", "no such file", []string{filepath.Join(t.TempDir(), "none.json")}},
+		{"not JSON", "broken.json", []string{writeFile(t, "broken.json", `{"ruleChain":`)}},
+		{"bad SQL", "^", []string{writeFile(t, "sql.json", chainWith("one", "SELECT s.a FROM s JOIN v WITHIN 0 SECONDS ON s.k = v.k"))}},
+		{"two chains of one id", `"one" is running already`, []string{good, writeFile(t, "twin.json", chainWith("one", goodSQL))}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, exit := run(t, binary, append([]string{"run"}, c.files...)...)
+			require.Equal(t, 1, exit, stderr)
+			require.Contains(t, stderr, c.says)
+		})
+	}
+}
+
+// testRun runs the REST chain on a port of its own, posts to it, and ends it: the
+// command that nobody has answered by then must still leave.
+func testRun(t *testing.T, binary string) {
+	address := freeAddress(t)
+	text, err := os.ReadFile("../../chains/rest/chain.json")
+	require.NoError(t, err)
+	chain := strings.Replace(string(text), "127.0.0.1:9090", address, 1)
+	require.NotEqual(t, string(text), chain)
+
+	p := startProcess(t, binary, "run", writeFile(t, "rest.json", chain))
+	p.waitFor(t, "ready")
+	require.Equal(t, http.StatusOK, post(t, "http://"+address+"/streams/commands", `{"cmdId":"c1","deviceId":"d1","ts":1700000000000}`))
+	require.Equal(t, http.StatusOK, post(t, "http://"+address+"/streams/commands", `{"cmdId":"c2","deviceId":"d2","ts":1700000010001}`))
+	require.Equal(t, http.StatusBadRequest, post(t, "http://"+address+"/streams/replies", `{}`))
+	require.Contains(t, p.waitFor(t, "no ACK"), `"c1"`)
+	rest, exit := p.interrupt(t)
+	require.Zero(t, exit, p.stderr)
+	require.Regexp(t, `no ACK .*"c2"`, rest)
+}
+
+// freeAddress is a loopback address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+func post(t *testing.T, url, body string) (status int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}

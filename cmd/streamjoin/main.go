@@ -1,0 +1,30 @@
+// Command streamjoin hosts rule chains with the node x/streamAggregator, checks
+// queries, and has a demonstration that needs no input.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line; kong reads the tags.
+type cli struct {
+	Demo  demoCommand  `cmd:"" help:"Play simulated temperature and vibration sensors through the two-stage chain: join, then aggregate. Ctrl-C ends it."`
+	Run   runCommand   `cmd:"" help:"Run rule chains with their endpoints, and the admin REST API. Ctrl-C ends it."`
+	Check checkCommand `cmd:"" help:"Compile a query: print how it would run, or what is wrong with it."`
+}
+
+func main() {
+	var c cli
+	command := kong.Parse(&c,
+		kong.Name("streamjoin"),
+		kong.Description("Joins of live streams in SQL, inside RuleGo rule chains."),
+		kong.UsageOnError(),
+	)
+	if err := command.Run(newConsole(os.Stdout)); err != nil {
+		fmt.Fprintln(os.Stderr, "streamjoin:", err)
+		os.Exit(1)
+	}
+}
