@@ -76,7 +76,7 @@ func (p *parser) optionalAlias() (string, error) {
 	if p.accept("AS") {
 		// Many StreamSQL queries have window_end() AS end.
 		if !p.tok.isName() && !p.tok.is("END") {
-			return "", p.unexpected("a name behind AS")
+			return "", p.noAlias()
 		}
 		return p.advance().value, nil
 	}
@@ -88,6 +88,14 @@ func (p *parser) optionalAlias() (string, error) {
 	}
 	p.alias = p.advance()
 	return p.alias.value, nil
+}
+
+func (p *parser) noAlias() *Error {
+	err := p.unexpected("a name behind AS")
+	if p.tok.kind == word {
+		err.Hint = quoteHint(p.tok)
+	}
+	return err
 }
 
 // sources reads what stands behind FROM.
@@ -133,14 +141,12 @@ func (p *parser) source(behind string) (Source, error) {
 }
 
 func (p *parser) noSource(behind string) *Error {
-	err := p.unexpected("the name of a stream or table behind " + behind)
+	err := p.noName("the name of a stream or table behind " + behind)
 	switch {
 	case p.tok.is("("):
 		err.Hint = "subqueries are not supported"
 	case p.tok.kind == text:
 		err.Hint = "a name is quoted in backquotes: " + backquote(clip(p.tok.value))
-	case p.tok.kind == word:
-		err.Hint = p.quoteHint(p.tok)
 	}
 	return err
 }
@@ -208,7 +214,8 @@ func (p *parser) join() (Join, error) {
 		if j.On, err = p.expression(); err != nil {
 			return j, err
 		}
-		return j, p.within(&j)
+		err = p.within(&j)
+		return j, err
 	}
 	if j.Kind == CrossJoin {
 		return j, nil
@@ -442,7 +449,8 @@ func (p *parser) with(s *Select) error {
 		if p.tok.kind != word {
 			return p.unexpected("the name of an option")
 		}
-		o := Option{Pos: p.tok.pos, Name: p.advance().upper}
+		name := p.advance()
+		o := Option{Pos: name.pos, Name: name.upper}
 		if !p.accept("=") && !p.accept("==") {
 			return p.unexpected(`"=" behind ` + clip(o.Name))
 		}
@@ -452,7 +460,7 @@ func (p *parser) with(s *Select) error {
 		}
 		s.With = append(s.With, o)
 		if !p.accept(",") {
-			return p.expect(")", "to close WITH")
+			return p.closeList("WITH")
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (p *parser) binary(least precedence) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	compared := false // x is a comparison that stands in no parentheses
+	var compared, tested bool // x is a comparison or a predicate, in no parentheses
 	for {
 		if least <= comparison {
 			y, ok, err := p.predicate(x)
@@ -72,7 +72,7 @@ func (p *parser) binary(least precedence) (Expr, error) {
 				return nil, err
 			}
 			if ok {
-				x, compared = y, false
+				x, compared, tested = y, false, true
 				continue
 			}
 		}
@@ -84,6 +84,9 @@ func (p *parser) binary(least precedence) (Expr, error) {
 		if level == comparison && compared {
 			return nil, p.errorAt(p.tok.pos, "write a < b AND b < c, or use parentheses", "comparisons cannot be chained")
 		}
+		if level > comparison && tested { // a IS NULL + 1 would bind against its precedence
+			return nil, p.errorAt(p.tok.pos, "put the condition in parentheses", "expected AND, OR or a comparison behind the condition, found %s", p.tok)
+		}
 		pos := p.tok.pos
 		if err := p.operates(); err != nil {
 			return nil, err
@@ -92,7 +95,7 @@ func (p *parser) binary(least precedence) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, compared = &Binary{Pos: pos, Op: op, X: x, Y: y}, level == comparison
+		x, compared, tested = &Binary{Pos: pos, Op: op, X: x, Y: y}, level == comparison, false
 	}
 }
 
@@ -168,7 +171,15 @@ func (p *parser) inList() ([]Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list, p.expect(")", "to close IN")
+	return list, p.closeList("IN")
+}
+
+// closeList goes on over the parenthesis behind a list.
+func (p *parser) closeList(of string) error {
+	if p.accept(")") {
+		return nil
+	}
+	return p.unexpected(`"," or ")" to close ` + of)
 }
 
 // expressions reads one or more expressions with commas between them.
@@ -234,7 +245,7 @@ func (p *parser) operand(least precedence) (Expr, error) {
 		}
 		return &Unary{Pos: t.pos, Op: t.raw, X: x}, nil
 	}
-	return nil, p.unexpected("an expression")
+	return nil, p.noName("an expression")
 }
 
 // numeral reads a number. The lexer lets a unit stand directly behind a number
@@ -257,6 +268,8 @@ func (p *parser) group() (Expr, error) {
 }
 
 func (p *parser) caseExpression() (Expr, error) {
+	p.cases++
+	defer func() { p.cases-- }()
 	c := &Case{Pos: p.advance().pos}
 	var err error
 	if !p.tok.is("WHEN") {
@@ -318,7 +331,7 @@ func (p *parser) call() (Expr, error) {
 			}
 		}
 	}
-	if err := p.expect(")", "to close "+clip(name.raw)+"(…)"); err != nil {
+	if err := p.closeList(clip(name.raw) + "(…)"); err != nil {
 		return nil, err
 	}
 	if p.tok.is("OVER") && p.peek(1).is("(") {
@@ -362,7 +375,7 @@ func (p *parser) column() (Expr, error) {
 			// Behind the dot of a path a reserved word is a name, as in StreamSQL,
 			// unless a blank suggests that the name was forgotten.
 			if p.tok.kind != quotedWord && (p.tok.kind != word || reserved(p.tok.upper) && !p.tok.glued) {
-				return nil, p.unexpected("a field name behind the dot")
+				return nil, p.noName("a field name behind the dot")
 			}
 			t := p.advance()
 			c.Path = append(c.Path, Step{Name: t.value, Quoted: t.kind == quotedWord})

@@ -55,7 +55,7 @@ func (l *lexer) next() token {
 	if l.failed != nil {
 		return token{kind: invalid, pos: l.failed.Pos, end: len(l.sql), err: l.failed}
 	}
-	l.behind = l.at
+	t.end, l.behind = l.at.Offset, l.at
 	l.named = t.kind == word || t.kind == quotedWord || t.is("]")
 	l.segment = named && t.is(".")
 	return t
@@ -179,7 +179,7 @@ func (l *lexer) unclosed(k kind, quote byte) {
 	if k == quotedWord {
 		what = "name in backquotes"
 	} else if strings.Contains(l.sql[:l.at.Offset], `\`+string(quote)) || strings.Contains(l.rest(), `\`+string(quote)) {
-		hint = "a quote inside a string is written twice, not with a backslash: 'it''s'"
+		hint = doubledQuote
 	}
 	l.fail(l.at, hint, "the %s is not closed", what)
 }

@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // unexpected makes the error for a token that does not fit: what was expected,
 // what was found, and a hint where the mistake is a known one. keywords are
 // those that could stand here, for a misspelt one to be recognised.
@@ -27,10 +29,14 @@ func (p *parser) unexpected(expected string, keywords ...string) *Error {
 	return p.errorAt(found.pos, hint, "expected %s, found %s", expected, found)
 }
 
+const doubledQuote = "a quote inside a string is written twice, not with a backslash: 'it''s'"
+
 // mistake returns a hint for what people typically do wrong before found.
 func (p *parser) mistake(found token) string {
 	last := p.last
 	switch {
+	case last.kind == text && strings.HasSuffix(last.raw, `\'`):
+		return doubledQuote
 	case last.is(",") && (found.kind == endOfText || found.is(")") || found.kind == word && reserved(found.upper) && !p.meansName()):
 		return "remove the comma before " + found.String()
 	case (last.is("AND") || last.is("OR")) && (found.is("AND") || found.is("OR")):
@@ -56,19 +62,30 @@ func (p *parser) mistake(found token) string {
 		return "write the condition as ON a.k = b.k"
 	case found.kind == text && (found.raw[0] == '"' || last.is("AS")):
 		return found.raw[:1] + " begins a string; a name is quoted in backquotes: " + backquote(clip(found.value))
-	case found.kind == word && reserved(found.upper) && p.meansName():
-		return p.quoteHint(found)
 	}
 	return ""
 }
 
-func (p *parser) quoteHint(found token) string {
+// noName makes the error for a place where a name could stand.
+func (p *parser) noName(expected string) *Error {
+	err := p.unexpected(expected)
+	if err.Hint == "" && p.tok.kind == word && (joinWord(p.tok.upper) || p.meansName()) {
+		err.Hint = quoteHint(p.tok)
+	}
+	return err
+}
+
+func quoteHint(found token) string {
 	return found.upper + " is a reserved word: to use it as a name, quote it in backquotes: " + backquote(found.raw)
 }
 
-// meansName tells whether the reserved word in tok was meant as a name, by what
-// follows it: a clause keyword is followed by what its clause begins with.
+// meansName tells whether the word in tok, a reserved one, was meant as a name.
+// Only what follows it can tell: a keyword is followed by what its clause
+// begins with.
 func (p *parser) meansName() bool {
+	if p.cases > 0 && (p.tok.is("WHEN") || p.tok.is("THEN") || p.tok.is("ELSE") || p.tok.is("END")) {
+		return false
+	}
 	next := p.peek(1)
 	switch {
 	case next.kind == endOfText:

@@ -66,8 +66,9 @@ type parser struct {
 	ahead     []token // those read beyond it
 	last      token   // the one before it
 	alias     token   // the last alias written without AS: it may be a misspelt keyword
-	depth     int
-	operators int
+	depth     int     // of nesting around tok
+	cases     int     // CASE expressions around tok
+	operators int     // infix operators so far
 }
 
 func newParser(sql string) (*parser, error) {

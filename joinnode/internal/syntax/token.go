@@ -45,7 +45,7 @@ func (t token) isName() bool {
 func (t token) String() string {
 	switch t.kind {
 	case endOfText:
-		return "the end of the statement"
+		return "the end of the text"
 	case word:
 		if reserved(t.upper) {
 			return t.upper

@@ -1,0 +1,74 @@
+package syntax
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzParse: no text makes the parser panic; every error is an *Error that
+// points into the text; what parses prints to a fixpoint with the same tree.
+func FuzzParse(f *testing.F) {
+	for _, sql := range specQueries {
+		f.Add(sql)
+	}
+	for _, sql := range append(streamsqlQueries, hostile...) {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		if s, err := Parse(sql); err != nil {
+			requirePlaced(t, sql, err)
+		} else if printed := Print(s); len(printed) <= maxLength {
+			again, err := Parse(printed)
+			require.NoError(t, err, printed)
+			require.Equal(t, withoutPlaces(s), withoutPlaces(again))
+			require.Equal(t, printed, Print(again))
+		}
+		if e, err := ParseExpr(sql); err != nil {
+			requirePlaced(t, sql, err)
+		} else if printed := PrintExpr(e); len(printed) <= maxLength {
+			again, err := ParseExpr(printed)
+			require.NoError(t, err, printed)
+			require.Equal(t, withoutPlaces(e), withoutPlaces(again))
+		}
+	})
+}
+
+// requirePlaced checks an error of Parse or ParseExpr against the text.
+func requirePlaced(t *testing.T, sql string, err error) {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, err, ErrSyntax)
+	require.NotEmpty(t, e.Msg)
+	require.Equal(t, sql, e.SQL)
+	require.GreaterOrEqual(t, e.Pos.Offset, 0)
+	require.LessOrEqual(t, e.Pos.Offset, len(sql))
+	before := sql[:e.Pos.Offset]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	require.Equal(t, strings.Count(before, "\n")+1, e.Pos.Line)
+	require.Equal(t, utf8.RuneCountInString(line)+1, e.Pos.Col)
+	require.NotContains(t, e.Msg, "\n")
+	require.NotContains(t, e.Hint, "\n")
+	require.True(t, utf8.ValidString(e.Error()) || !utf8.ValidString(sql))
+}
+
+// FuzzParseDuration: a duration survives being spelled out.
+func FuzzParseDuration(f *testing.F) {
+	for _, s := range []string{"30s", "1m30s", "1.5h", "-2 days", "100 µs", "9223372036854775807ns", "1e99s", "1e-99 d", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := ParseDuration(s)
+		if err != nil {
+			require.True(t, errors.Is(err, errDurationForm) || errors.Is(err, errUnit) || errors.Is(err, errDurationSize), err)
+			return
+		}
+		again, err := ParseDuration(durationText(d))
+		require.NoError(t, err)
+		require.Equal(t, d, again)
+	})
+}
