@@ -18,7 +18,7 @@ type member struct {
 // that a later one replaces, and b changes to hold it.
 func (sc *Scratch) whole(n *node, i, end int) {
 	at := span{start: i, end: end, class: classObject}
-	if sc.repeats(i) {
+	if sc.repeated {
 		at.start = len(sc.b)
 		sc.b = sc.distinct(i)
 		at.end = len(sc.b)
@@ -28,16 +28,12 @@ func (sc *Scratch) whole(n *node, i, end int) {
 	}
 }
 
-// repeats says whether the object at i has two members of one name.
-func (sc *Scratch) repeats(i int) bool {
-	sc.names.reset()
-	it := members{scanner: scanner{b: sc.b}, i: i}
-	for it.next() {
-		if !sc.names.add(sc.memberName(&it)) {
-			return true
-		}
+// watchName notes a name at the top level of the message.
+func (sc *Scratch) watchName(name []byte, f form) {
+	if f != 0 && (f&escaped != 0 || !utf8.Valid(name)) {
+		name = unescape(nil, name)
 	}
-	return false
+	sc.repeated = !sc.names.add(view(name)) || sc.repeated
 }
 
 // memberName returns the name of the member at it, unescaped, valid until

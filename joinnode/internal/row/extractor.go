@@ -27,13 +27,19 @@ func NewExtractor(cols []Path) *Extractor {
 
 // Scratch is the working memory of calls to Extractor.JSON, kept by the caller
 // so that a row costs no allocation. The zero Scratch is ready; use it from one
-// goroutine at a time. It may be shared by Extractors.
+// goroutine at a time. Extractors may share it, but one Scratch per Extractor
+// is faster, because it remembers the order of members.
 type Scratch struct {
 	scanner
 	found []span // by column
+	order memberOrder
 	buf   []byte
-	names nameSet
-	dups  []member
+
+	// For a column of the whole row: the names at the top level so far.
+	watch    bool
+	names    nameSet
+	repeated bool // whether a name came twice
+	dups     []member
 }
 
 // JSON appends the columns of msg, which must be one JSON object, to dst. The
@@ -47,7 +53,7 @@ type Scratch struct {
 // white space around it and, if names repeat at its top level, without the
 // members that were replaced.
 func (x *Extractor) JSON(dst Row, msg []byte, sc *Scratch) (Row, error) {
-	sc.start(msg, len(x.paths))
+	sc.start(x, msg)
 	defer sc.end()
 
 	c, i := sc.byteAt(0)
@@ -67,17 +73,28 @@ func (x *Extractor) JSON(dst Row, msg []byte, sc *Scratch) (Row, error) {
 	return dst, nil
 }
 
-func (sc *Scratch) start(msg []byte, cols int) {
+func (sc *Scratch) start(x *Extractor, msg []byte) {
 	sc.scanner = scanner{b: msg}
+	cols := len(x.paths)
 	if cap(sc.found) < cols {
 		sc.found = make([]span, cols)
 	}
 	sc.found = sc.found[:cols]
 	clear(sc.found)
+	sc.order.use(x)
+	if sc.watch = len(x.root.cols) > 0; sc.watch {
+		sc.names.reset()
+		sc.repeated = false
+	}
 }
 
 // end lets go of the caller's message.
-func (sc *Scratch) end() { sc.b = nil }
+func (sc *Scratch) end() {
+	sc.b = nil
+	if sc.watch {
+		sc.names.reset()
+	}
+}
 
 // notObject says what a message is that should be an object. A broken message
 // is reported as such.
@@ -91,23 +108,35 @@ func (sc *Scratch) notObject(i int) error {
 
 // object reads the object at i, which lies depth containers deep, and notes
 // what columns find in it. One call per object on the way to a nested column.
-//
-// An optional fast path has its place at the top of the loop: producers send
-// members in one order, so a Scratch could remember, per node, the bytes
-// `"name":` of the last object's k-th member with its edge, and compare before
-// it scans.
 func (sc *Scratch) object(n *node, i, depth int) int {
 	c, i := sc.byteAt(i + 1)
 	if c == '}' {
 		return i + 1
 	}
-	for {
-		name, f, next := sc.key(i)
-		if next < 0 {
-			return -1
+	for k := 0; ; k++ {
+		var e int
+		if m := sc.order.member(k, depth); m.at(sc.b, i) {
+			if sc.watch {
+				sc.watchName(sc.b[i+1:i+len(m.label)-2], 0)
+			}
+			e = m.edge
+			i += len(m.label)
+		} else {
+			name, f, next := sc.key(i)
+			if next < 0 {
+				return -1
+			}
+			e = sc.match(n, name, f)
+			if depth == 0 {
+				sc.order.learn(k, sc.b[i:next], f, e)
+				if sc.watch {
+					sc.watchName(name, f)
+				}
+			}
+			i = next
 		}
-		_, i = sc.byteAt(next)
-		if e := sc.match(n, name, f); e >= 0 {
+		_, i = sc.byteAt(i)
+		if e >= 0 {
 			i = sc.members(n, e, i, depth+1)
 		} else {
 			i, _ = sc.any(i, depth+1)

@@ -67,16 +67,11 @@ func (s *scanner) space(i int) int {
 }
 
 // byteAt skips white space if there is some and returns the byte behind it, 0 at
-// the end of the text. It is small so that it is inlined.
+// the end of the text.
 func (s *scanner) byteAt(i int) (byte, int) {
 	if i < len(s.b) && s.b[i] > ' ' {
 		return s.b[i], i
 	}
-	return s.byteBehindSpace(i)
-}
-
-//go:noinline
-func (s *scanner) byteBehindSpace(i int) (byte, int) {
 	if i = s.space(i); i < len(s.b) {
 		return s.b[i], i
 	}

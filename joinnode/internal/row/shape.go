@@ -71,40 +71,52 @@ func NewShape(fields []Field) *Shape {
 // row holds: in text from Go, bytes that are no UTF-8 become U+FFFD, and what
 // JSON cannot express (NaN, a channel) is written as null.
 func (s *Shape) AppendJSON(dst []byte, r Row) []byte {
-	dst = append(dst, '{')
-	at := cursor{row: r}
-	var sp *spreading
 	if s.spread {
-		sp = s.pool.Get().(*spreading)
-		defer sp.release(&s.pool)
+		return s.appendSpread(dst, r)
 	}
-	first := true
+	at := cursor{row: r}
+	dst = append(dst, '{')
 	for i := range s.fields {
-		f := &s.fields[i]
-		if f.Spread {
-			s.each(sp, f, r.Col(f.Col), func(name string, plain bool, v value.Value) {
-				if !first {
-					dst = append(dst, ',')
-				}
-				first = false
-				dst = value.AppendJSON(dst, value.OfBytes(bytesOf(name), plain))
-				dst = append(dst, ':')
-				dst = value.AppendJSON(dst, v)
-			})
-			continue
-		}
-		if !first {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
-		first = false
-		dst = append(dst, f.label...)
-		if off, ok := at.seek(f.Col); ok {
-			dst = f.appendColumn(dst, r, off)
-		} else {
-			dst = f.appendNull(dst)
-		}
+		dst = s.fields[i].appendTo(dst, &at)
 	}
 	return append(dst, '}')
+}
+
+// appendSpread is AppendJSON for lists with Spread.
+func (s *Shape) appendSpread(dst []byte, r Row) []byte {
+	sp := s.pool.Get().(*spreading)
+	defer sp.release(&s.pool)
+	at := cursor{row: r}
+	opening := byte('{') // of the next member; then it is a comma
+	for i := range s.fields {
+		f := &s.fields[i]
+		if !f.Spread {
+			dst = f.appendTo(append(dst, opening), &at)
+			opening = ','
+			continue
+		}
+		s.each(sp, f, r.Col(f.Col), func(name string, plain bool, v value.Value) {
+			dst = value.AppendJSON(append(dst, opening), value.OfBytes(bytesOf(name), plain))
+			dst = value.AppendJSON(append(dst, ':'), v)
+			opening = ','
+		})
+	}
+	if opening == '{' {
+		dst = append(dst, '{')
+	}
+	return append(dst, '}')
+}
+
+// appendTo writes the field with its label.
+func (f *shapeField) appendTo(dst []byte, at *cursor) []byte {
+	dst = append(dst, f.label...)
+	if off, ok := at.seek(f.Col); ok {
+		return f.appendColumn(dst, at.row, off)
+	}
+	return f.appendNull(dst)
 }
 
 // appendColumn writes the column at off. What is JSON text already is copied.
