@@ -1,0 +1,451 @@
+package delegate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rulego/streamsql/functions"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// compiler turns one statement into a Plan.
+type compiler struct {
+	stmt *syntax.Select
+	sql  string
+	plan *Plan
+
+	grouped map[string]bool // GROUP BY fields as streamsql sees them
+	guards  bool            // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
+}
+
+func (c *compiler) errorf(pos syntax.Pos, kind error, hint, format string, args ...any) *syntax.Error {
+	return &syntax.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, SQL: c.sql, Kind: kind}
+}
+
+func (c *compiler) unsupported(pos syntax.Pos, hint, format string, args ...any) error {
+	return c.errorf(pos, ErrUnsupported, hint, format, args...)
+}
+
+func (c *compiler) run() error {
+	c.plan.Kind = c.kind()
+	for _, check := range []func() error{
+		c.checkSources, c.readOptions, c.checkFunctions, c.checkGroup, c.checkClauses,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	text, err := c.print()
+	if err != nil {
+		return err
+	}
+	c.plan.SQL = text
+	c.plan.columns.hidden = len(c.plan.computed) > 0
+	if err := c.plan.dryRun(); err != nil {
+		return c.unsupported(c.stmt.Pos, "", "streamsql cannot run this query: %v (rewritten: %s)", err, text)
+	}
+	return nil
+}
+
+// kind says how streamsql will run the statement.
+func (c *compiler) kind() Kind {
+	if c.stmt.Match != nil {
+		return CEP
+	}
+	if c.window() != nil || c.global() != nil {
+		return Aggregation
+	}
+	for _, item := range c.stmt.Items {
+		if containsAggregate(item.Expr) {
+			return Aggregation
+		}
+	}
+	return Direct
+}
+
+func functionType(name string) (functions.FunctionType, bool) {
+	fn, ok := functions.Get(strings.ToLower(name))
+	if !ok {
+		return "", false
+	}
+	return fn.GetType(), true
+}
+
+func isAggregate(call *syntax.Call) bool {
+	t, ok := functionType(call.Name)
+	return ok && (t == functions.TypeAggregation || t == functions.TypeWindow)
+}
+
+func containsAggregate(e syntax.Expr) bool {
+	found := false
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		if call, ok := e.(*syntax.Call); ok && isAggregate(call) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func containsAnalytic(e syntax.Expr) bool {
+	found := false
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		if call, ok := e.(*syntax.Call); ok {
+			t, _ := functionType(call.Name)
+			found = found || t == functions.TypeAnalytical || call.Over != nil
+		}
+		return !found
+	})
+	return found
+}
+
+var windowNames = map[string]bool{"TUMBLINGWINDOW": true, "SLIDINGWINDOW": true, "COUNTINGWINDOW": true, "SESSIONWINDOW": true}
+
+// window returns the window call of GROUP BY, nil when there is none.
+func (c *compiler) window() *syntax.Call {
+	for _, g := range c.stmt.GroupBy {
+		if call, ok := g.(*syntax.Call); ok && windowNames[strings.ToUpper(call.Name)] {
+			return call
+		}
+	}
+	return nil
+}
+
+// global returns the GLOBAL WINDOW of the statement, nil when there is none.
+func (c *compiler) global() *syntax.GlobalWindow {
+	for _, g := range c.stmt.GroupBy {
+		if w, ok := g.(*syntax.GlobalWindow); ok {
+			return w
+		}
+	}
+	return nil
+}
+
+// checkSources refuses the joins that streamsql reads past.
+func (c *compiler) checkSources() error {
+	s := c.stmt
+	if len(s.More) > 0 {
+		return c.unsupported(s.More[0].Pos, "write JOIN … ON …", "FROM with several sources is not supported: all but the first would be ignored")
+	}
+	c.plan.tableKey = map[string][]string{}
+	names := map[string]bool{s.From.Name: true, alias(s.From): true}
+	for _, j := range s.Joins {
+		switch {
+		case j.Within != nil:
+			return c.unsupported(j.Within.Pos, "", "a WITHIN join does not run on streamsql")
+		case j.Kind != syntax.InnerJoin && j.Kind != syntax.LeftJoin:
+			return c.unsupported(j.Pos, "use JOIN or LEFT JOIN", "%s JOIN is not supported: streamsql would ignore it", j.Kind)
+		case j.On == nil:
+			return c.unsupported(j.Pos, "add ON stream.field = table.field", "JOIN %s has no ON", j.Source.Name)
+		case c.plan.tableKey[j.Source.Name] != nil:
+			return c.unsupported(j.Source.Pos, "register the rows under a second name", "table %s is joined twice: both joins would look it up by the keys of the first", j.Source.Name)
+		case names[alias(j.Source)]:
+			return c.unsupported(j.Source.Pos, "give it another alias", "the name %s is used twice", alias(j.Source))
+		}
+		names[alias(j.Source)] = true
+		c.plan.Tables = append(c.plan.Tables, j.Source.Name)
+		pairs, err := c.onPairs(j)
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			c.plan.tableKey[j.Source.Name] = append(c.plan.tableKey[j.Source.Name], p.table)
+		}
+	}
+	return nil
+}
+
+func alias(s syntax.Source) string {
+	if s.Alias != "" {
+		return s.Alias
+	}
+	return s.Name
+}
+
+type onPair struct{ stream, table string }
+
+// onPairs reads ON. streamsql takes the left side for the stream's and the
+// right side for the table's whatever their names say, so the sides are put in
+// that order here.
+func (c *compiler) onPairs(j syntax.Join) ([]onPair, error) {
+	var pairs []onPair
+	var read func(e syntax.Expr) error
+	read = func(e syntax.Expr) error {
+		b, ok := e.(*syntax.Binary)
+		if ok && b.Op == "AND" {
+			if err := read(b.X); err != nil {
+				return err
+			}
+			return read(b.Y)
+		}
+		hint := fmt.Sprintf("ON %s.field = %s.field [AND …]", alias(c.stmt.From), alias(j.Source))
+		if !ok || b.Op != "=" {
+			return c.unsupported(e.Position(), hint, "ON takes equalities of fields joined by AND")
+		}
+		x, okx := b.X.(*syntax.Column)
+		y, oky := b.Y.(*syntax.Column)
+		if !okx || !oky {
+			return c.unsupported(e.Position(), hint, "ON compares fields only")
+		}
+		xt, yt := c.owner(x, j), c.owner(y, j)
+		if xt == "table" && yt != "table" {
+			x, y, xt, yt = y, x, yt, xt
+		}
+		if yt == "stream" || xt == "table" || xt == "other" || yt == "other" {
+			return c.unsupported(e.Position(), hint, "ON must link a field of the stream with a field of the table")
+		}
+		key := y.Path
+		if yt == "table" {
+			key = key[1:]
+		}
+		if len(key) != 1 || key[0].IsIndex {
+			return c.unsupported(y.Pos, "give the table a flat key column", "a table's key cannot be a nested field")
+		}
+		stream, err := c.path(c.localPath(x), x.Pos)
+		if err != nil {
+			return err
+		}
+		table, err := c.path(key, y.Pos)
+		if err != nil {
+			return err
+		}
+		pairs = append(pairs, onPair{stream, table})
+		return nil
+	}
+	return pairs, read(j.On)
+}
+
+// owner says whose field col is: "stream", "table" (of j), "other" or "" when
+// it is not qualified.
+func (c *compiler) owner(col *syntax.Column, j syntax.Join) string {
+	if len(col.Path) < 2 {
+		return ""
+	}
+	switch first := col.Path[0].Name; {
+	case first == alias(j.Source):
+		return "table"
+	case first == alias(c.stmt.From):
+		return "stream"
+	default:
+		for _, k := range c.stmt.Joins {
+			if first == alias(k.Source) {
+				return "other"
+			}
+		}
+	}
+	return ""
+}
+
+// localPath returns the path of col in a row: without the stream's name, which
+// streamsql resolves only where FROM has an alias and only outside windows.
+func (c *compiler) localPath(col *syntax.Column) []syntax.Step {
+	if len(col.Path) > 1 && !col.Path[1].IsIndex && (col.Path[0].Name == alias(c.stmt.From)) {
+		return col.Path[1:]
+	}
+	return col.Path
+}
+
+// checkFunctions refuses calls that streamsql resolves to nothing or runs as
+// something else.
+func (c *compiler) checkFunctions() error {
+	var err error
+	visit := func(e syntax.Expr) bool {
+		if err != nil {
+			return false
+		}
+		call, ok := e.(*syntax.Call)
+		if !ok {
+			return true
+		}
+		if windowNames[strings.ToUpper(call.Name)] {
+			return true
+		}
+		if _, known := functionType(call.Name); !known && !functions.GetExprBridge().IsExprLangFunction(call.Name) {
+			hint := ""
+			if strings.EqualFold(call.Name, "if") {
+				hint = "write CASE WHEN … THEN … ELSE … END"
+			}
+			err = c.errorf(call.Pos, ErrUnknownFunction, hint, "unknown function %s", call.Name)
+		} else if call.Distinct {
+			err = c.unsupported(call.Pos, "", "%s(DISTINCT …) is not supported: streamsql would return 0", strings.ToUpper(call.Name))
+		} else if strings.EqualFold(call.Name, "unnest") {
+			c.plan.unnest = true
+		}
+		return err == nil
+	}
+	for _, item := range c.stmt.Items {
+		syntax.Walk(item.Expr, visit)
+	}
+	syntax.Walk(c.stmt.Where, visit)
+	for _, g := range c.stmt.GroupBy {
+		syntax.Walk(g, visit)
+	}
+	syntax.Walk(c.stmt.Having, visit)
+	for _, o := range c.stmt.OrderBy {
+		syntax.Walk(o.Expr, visit)
+	}
+	return err
+}
+
+// checkGroup refuses GROUP BY forms that streamsql drops.
+func (c *compiler) checkGroup() error {
+	c.grouped = map[string]bool{}
+	windows := 0
+	for _, g := range c.stmt.GroupBy {
+		switch g := g.(type) {
+		case *syntax.Column:
+			p, err := c.path(c.localPath(g), g.Pos)
+			if err != nil {
+				return err
+			}
+			c.grouped[p] = true
+			c.plan.window.keys = append(c.plan.window.keys, p)
+		case *syntax.Call:
+			if windowNames[strings.ToUpper(g.Name)] {
+				windows++
+				if windows > 1 {
+					return c.unsupported(g.Pos, "keep one of them", "GROUP BY has two windows")
+				}
+				if g.Over != nil {
+					return c.unsupported(g.Pos, "use HAVING", "OVER on a window is not supported")
+				}
+				continue
+			}
+			if isAggregate(g) {
+				return c.unsupported(g.Pos, "", "GROUP BY %s: an aggregate cannot be a grouping key, streamsql would leave it out", g.Name)
+			}
+			text, err := c.text(g)
+			if err != nil {
+				return err
+			}
+			key := strings.ReplaceAll(text, " ", "")
+			if strings.ContainsAny(key, `'"`) {
+				return c.unsupported(g.Pos, "", "GROUP BY cannot call a function with a text argument")
+			}
+			c.grouped[key] = true
+			c.plan.window.keys = append(c.plan.window.keys, key)
+		case *syntax.GlobalWindow:
+			windows++
+			if windows > 1 {
+				return c.unsupported(g.Pos, "keep one of them", "GROUP BY has two windows")
+			}
+			if g.Trigger == nil {
+				return c.unsupported(g.Pos, "add TRIGGER WHEN …", "a GLOBAL WINDOW without TRIGGER WHEN never gives a result")
+			}
+		default:
+			return c.unsupported(g.Position(), "group by a field or a function of it", "GROUP BY takes fields, functions of fields and one window: streamsql would group this expression as NULL")
+		}
+	}
+	if len(c.stmt.GroupBy) > 0 && windows == 0 {
+		if c.plan.Kind != Aggregation {
+			return c.unsupported(c.stmt.GroupPos, "add a window, such as TumblingWindow('10s')", "GROUP BY without a window and without an aggregate: streamsql would ignore it")
+		}
+	}
+	if windows == 0 && c.plan.Kind == Aggregation {
+		c.plan.Warnings = append(c.plan.Warnings, "an aggregate without a window runs in TumblingWindow('10s'), as StreamSQL has it")
+	}
+	return nil
+}
+
+// checkClauses refuses clauses that have no effect where they stand.
+func (c *compiler) checkClauses() error {
+	s := c.stmt
+	kind := c.plan.Kind
+	if kind != Aggregation {
+		switch {
+		case s.Distinct != (syntax.Pos{}):
+			return c.unsupported(s.Distinct, "each row gives a result of its own; deduplicate with a window or with had_changed()", "DISTINCT has no effect on a query without a window")
+		case s.Having != nil:
+			return c.unsupported(s.HavePos, "use WHERE", "HAVING has no effect on a query without a window")
+		case s.Limit != nil:
+			return c.unsupported(s.LimitPos, "LIMIT counts the rows of one window", "LIMIT has no effect on a query without a window")
+		case len(s.OrderBy) > 0 && !c.plan.unnest:
+			return c.unsupported(s.OrderPos, "results come in the order of the rows", "ORDER BY has no effect on a query without a window")
+		case len(s.OrderBy) > 0:
+			return c.unsupported(s.OrderPos, "", "ORDER BY of unnest() is not supported")
+		}
+	}
+	if kind == CEP && c.plan.options.timestamp != "" {
+		return c.errorf(s.WithPos, ErrOption, "MATCH_RECOGNIZE orders by its own ORDER BY", "TIMESTAMP has no effect on MATCH_RECOGNIZE")
+	}
+	if kind == Direct && c.plan.options.timestamp != "" {
+		c.plan.Warnings = append(c.plan.Warnings, "TIMESTAMP has no effect on a query without a window")
+	}
+	if s.Where != nil && containsAggregate(s.Where) {
+		return c.unsupported(s.WherePos, "use HAVING", "WHERE cannot contain an aggregate")
+	}
+	if kind == Aggregation {
+		return c.checkItems()
+	}
+	return nil
+}
+
+// checkItems refuses SELECT items that have no value in a window's result.
+func (c *compiler) checkItems() error {
+	for _, item := range c.stmt.Items {
+		switch e := item.Expr.(type) {
+		case *syntax.Star:
+			return c.unsupported(e.Pos, "name the grouping fields and aggregates", "SELECT * in a window query: streamsql would leave it out")
+		case *syntax.Column:
+			p, err := c.path(c.localPath(e), e.Pos)
+			if err != nil {
+				return err
+			}
+			if p != "" && !c.grouped[p] {
+				return c.unsupported(e.Pos, "add it to GROUP BY or use last_value("+p+")", "%s is neither aggregated nor in GROUP BY: streamsql would leave it out", p)
+			}
+		default:
+			if c.global() != nil && !simpleAggregate(e) && !isLiteral(e) {
+				return c.unsupported(e.Position(), "select aggregates of single fields", "a GLOBAL WINDOW computes aggregates of single fields only: streamsql would leave this out or ignore the expression")
+			}
+		}
+	}
+	return nil
+}
+
+// knownName says whether an ORDER BY or HAVING name is an output column.
+func (c *compiler) knownName(name string) bool {
+	return c.grouped[name] || slices.ContainsFunc(c.stmt.Items, func(i syntax.Item) bool { return i.Alias == name })
+}
+
+// simpleAggregate says that e is an aggregate of one field or of *.
+func simpleAggregate(e syntax.Expr) bool {
+	call, ok := e.(*syntax.Call)
+	if !ok || !isAggregate(call) {
+		return false
+	}
+	for _, a := range call.Args {
+		if _, ok := a.(*syntax.Column); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func isLiteral(e syntax.Expr) bool {
+	_, ok := literal(e)
+	return ok
+}
+
+// literal returns the value of a constant SELECT item. Whole numbers are int64
+// and others float64, as in a JSON message read by Go code that keeps them apart.
+func literal(e syntax.Expr) (any, bool) {
+	switch e := e.(type) {
+	case *syntax.Number:
+		return number(e.Text), true
+	case *syntax.Text:
+		return e.Value, true
+	case *syntax.Bool:
+		return e.Value, true
+	case *syntax.Null:
+		return nil, true
+	case *syntax.Unary:
+		n, ok := e.X.(*syntax.Number)
+		if ok && e.Op == "-" {
+			return number("-" + n.Text), true
+		}
+	}
+	return nil, false
+}

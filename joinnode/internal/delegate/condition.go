@@ -1,0 +1,333 @@
+package delegate
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rulego/streamsql/functions"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// The filter of streamsql is an expr-lang program over the row whose every
+// error means "no": one missing column or one column of another type takes a
+// whole OR down with it. conditioner writes the program so that each comparison
+// asks for its operands' types first and therefore never fails.
+type conditioner struct {
+	c   *compiler
+	err error
+}
+
+// condition returns WHERE as an expr-lang condition.
+func (c *compiler) condition(e syntax.Expr) (string, error) {
+	w := &conditioner{c: c}
+	n := normalize(e, false)
+	text, simple := w.fast(n)
+	if !simple {
+		text = w.cond(n)
+	}
+	return text, w.err
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// fast writes an AND of comparisons between a column and a literal in the form
+// that streamsql evaluates without the expr-lang machine. No guard is needed:
+// an error there rejects the row as unknown does.
+func (w *conditioner) fast(e syntax.Expr) (string, bool) {
+	b, ok := e.(*syntax.Binary)
+	if !ok {
+		return "", false
+	}
+	if b.Op == "AND" {
+		x, ok1 := w.fast(b.X)
+		y, ok2 := w.fast(b.Y)
+		return x + " && " + y, ok1 && ok2
+	}
+	col, ok := b.X.(*syntax.Column)
+	if !ok || !isComparison(b.Op) || b.Op == "!=" { // missing != 5 would hold
+		return "", false
+	}
+	path := w.c.localPath(col)
+	if len(path) != 1 || reserved(path[0].Name) {
+		return "", false
+	}
+	lit := ""
+	switch y := b.Y.(type) {
+	case *syntax.Number:
+		lit = decimal(y.Text)
+	case *syntax.Text:
+		if strings.ContainsAny(y.Value, "'\\\n\r`&|()") || mangled.MatchString(y.Value) {
+			return "", false
+		}
+		lit = "'" + y.Value + "'"
+	default:
+		return "", false
+	}
+	return path[0].Name + " " + exprOp(b.Op) + " " + lit, true
+}
+
+func exprOp(op string) string {
+	if op == "=" {
+		return "=="
+	}
+	return op
+}
+
+func (w *conditioner) cond(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Binary:
+		switch e.Op {
+		case "AND":
+			return "(" + w.cond(e.X) + " && " + w.cond(e.Y) + ")"
+		case "OR":
+			return "(" + w.cond(e.X) + " || " + w.cond(e.Y) + ")"
+		}
+		return w.comparison(e)
+	case *syntax.IsNull:
+		// Where the guard does not hold, the value is NULL.
+		present := "(" + w.guarded(e.X) + w.value(e.X) + " != nil)"
+		if e.Not {
+			return present
+		}
+		return "(not " + present + ")"
+	case *syntax.Like:
+		x, p := w.value(e.X), w.value(e.Pattern)
+		match := "like_match(" + x + ", " + p + ")"
+		if e.Not {
+			match = "not " + match
+		}
+		return "(" + guard(x, "string") + guard(p, "string") + match + ")"
+	case *syntax.Bool:
+		return strconv.FormatBool(e.Value)
+	case *syntax.Null:
+		return "false"
+	}
+	w.fail(e, "it is not a condition")
+	return "false"
+}
+
+func guard(x, kind string) string { return "type(" + x + `) == "` + kind + `" && ` }
+
+const numeric = `["int", "uint", "float"]`
+
+// comparison writes x op y so that it is false unless both sides have a value
+// of the same kind.
+func (w *conditioner) comparison(e *syntax.Binary) string {
+	x, y := w.value(e.X), w.value(e.Y)
+	pre := w.guarded(e.X) + w.guarded(e.Y)
+	kx, ky := w.kind(e.X), w.kind(e.Y)
+	if kx == "null" || ky == "null" {
+		return "false"
+	}
+	test := func(v, kind string) string {
+		if kind == "number" {
+			return "type(" + v + ") in " + numeric + " && "
+		}
+		return guard(v, kind)
+	}
+	switch {
+	case kx != "" && ky != "" && kx != ky:
+		return "false"
+	case ky != "" && kx == "":
+		pre += test(x, ky)
+	case kx != "" && ky == "":
+		pre += test(y, kx)
+	case kx == "" && ky == "":
+		pre += fmt.Sprintf("((type(%[1]s) in %[3]s && type(%[2]s) in %[3]s) || (type(%[1]s) == type(%[2]s) && %[1]s != nil)) && ", x, y, numeric)
+	}
+	return "(" + pre + x + " " + exprOp(e.Op) + " " + y + ")"
+}
+
+// kind returns the kind of value that e always has, "" when it depends on the row.
+func (w *conditioner) kind(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Number:
+		return "number"
+	case *syntax.Text:
+		return "string"
+	case *syntax.Bool:
+		return "bool"
+	case *syntax.Null:
+		return "null"
+	case *syntax.Unary:
+		return "number"
+	case *syntax.Binary:
+		if e.Op == "||" {
+			return "string"
+		}
+		return "number"
+	}
+	return ""
+}
+
+// guarded returns the tests that must hold before e can be evaluated: operands
+// of arithmetic are numbers, arguments of strict functions are not NULL.
+func (w *conditioner) guarded(e syntax.Expr) string {
+	var b strings.Builder
+	var visit func(e syntax.Expr, arithmetic bool)
+	visit = func(e syntax.Expr, arithmetic bool) {
+		switch e := e.(type) {
+		case *syntax.Column:
+			if arithmetic {
+				b.WriteString("type(" + w.value(e) + ") in " + numeric + " && ")
+			}
+		case *syntax.Unary:
+			visit(e.X, true)
+		case *syntax.Binary:
+			visit(e.X, e.Op != "||")
+			visit(e.Y, e.Op != "||")
+		case *syntax.Call:
+			if !strict(e.Name) {
+				return
+			}
+			for _, a := range e.Args {
+				if col, ok := a.(*syntax.Column); ok {
+					b.WriteString(w.value(col) + " != nil && ")
+				} else {
+					visit(a, false)
+				}
+			}
+		}
+	}
+	visit(e, false)
+	return b.String()
+}
+
+// strict says that a function of NULL is NULL, as for mathematics, text and
+// dates; functions that exist to handle NULL are not.
+func strict(name string) bool {
+	fn, ok := functions.Get(strings.ToLower(name))
+	if !ok {
+		return false
+	}
+	switch fn.GetType() {
+	case functions.TypeMath, functions.TypeString, functions.TypeDateTime:
+		return !strings.EqualFold(name, "concat")
+	}
+	return false
+}
+
+func (w *conditioner) value(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Column:
+		return w.column(e)
+	case *syntax.Number:
+		return decimal(e.Text)
+	case *syntax.Text:
+		return quoted(e.Value)
+	case *syntax.Bool:
+		return strconv.FormatBool(e.Value)
+	case *syntax.Null:
+		return "nil"
+	case *syntax.Unary:
+		return "(" + e.Op + w.value(e.X) + ")"
+	case *syntax.Binary:
+		x, y := w.value(e.X), w.value(e.Y)
+		switch e.Op {
+		case "||":
+			return "concat(" + x + ", " + y + ")"
+		case "%":
+			return "mod(" + x + ", " + y + ")"
+		case "+", "-", "*", "/":
+			return "(" + x + " " + e.Op + " " + y + ")"
+		}
+		return w.cond(normalize(e, false))
+	case *syntax.Call:
+		args := make([]string, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = w.value(a)
+		}
+		return strings.ToLower(e.Name) + "(" + strings.Join(args, ", ") + ")"
+	case *syntax.Case:
+		out := "nil"
+		if e.Else != nil {
+			out = w.value(e.Else)
+		}
+		for i := len(e.Whens) - 1; i >= 0; i-- {
+			out = "(" + w.cond(e.Whens[i].Cond) + " ? " + w.value(e.Whens[i].Then) + " : " + out + ")"
+		}
+		return out
+	case *syntax.IsNull, *syntax.Like, *syntax.In, *syntax.Between:
+		return "(" + w.cond(normalize(e, false)) + ")"
+	}
+	w.fail(e, "it is not a value")
+	return "nil"
+}
+
+func (w *conditioner) fail(e syntax.Expr, why string) {
+	if w.err == nil {
+		w.err = w.c.errorf(e.Position(), ErrUnsupported, "", "this expression cannot stand in WHERE: %s", why)
+	}
+}
+
+// column reads a value of the row, nil when any step of its path is missing.
+func (w *conditioner) column(e *syntax.Column) string {
+	path := w.c.localPath(e)
+	out := path[0].Name
+	if reserved(out) {
+		out = "$env[" + quoted(out) + "]"
+	}
+	for _, s := range path[1:] {
+		if s.IsIndex {
+			out = "get(" + out + ", " + strconv.Itoa(s.Index) + ")"
+		} else {
+			out = "get(" + out + ", " + quoted(s.Name) + ")"
+		}
+	}
+	return out
+}
+
+var exprWords = map[string]bool{"in": true, "not": true, "and": true, "or": true, "let": true, "if": true, "else": true,
+	"true": true, "false": true, "nil": true, "matches": true, "contains": true, "startsWith": true, "endsWith": true}
+
+// reserved says that expr-lang would not read name as a variable.
+func reserved(name string) bool {
+	if !plainName.MatchString(name) || exprWords[name] {
+		return true
+	}
+	if _, ok := functions.Get(strings.ToLower(name)); ok {
+		return true
+	}
+	return functions.GetExprBridge().IsExprLangFunction(name) || exprBuiltins[name]
+}
+
+// exprBuiltins are functions of expr-lang that streamsql does not list.
+var exprBuiltins = map[string]bool{"all": true, "none": true, "any": true, "one": true, "filter": true, "map": true, "find": true,
+	"findIndex": true, "findLast": true, "findLastIndex": true, "count": true, "sum": true, "groupBy": true, "sortBy": true, "reduce": true,
+	"len": true, "type": true, "abs": true, "ceil": true, "floor": true, "round": true, "int": true, "float": true, "string": true,
+	"trim": true, "trimPrefix": true, "trimSuffix": true, "upper": true, "lower": true, "split": true, "splitAfter": true, "replace": true,
+	"repeat": true, "join": true, "indexOf": true, "lastIndexOf": true, "hasPrefix": true, "hasSuffix": true, "max": true, "min": true,
+	"mean": true, "median": true, "toJSON": true, "fromJSON": true, "toBase64": true, "fromBase64": true, "now": true, "duration": true,
+	"date": true, "timezone": true, "first": true, "last": true, "get": true, "take": true, "keys": true, "values": true, "toPairs": true,
+	"fromPairs": true, "reverse": true, "concat": true, "flatten": true, "uniq": true, "sort": true, "bitand": true, "bitor": true,
+	"bitxor": true, "bitnand": true, "bitshl": true, "bitshr": true, "bitushr": true, "bitnot": true, "like_match": true,
+	"is_null": true, "is_not_null": true}
+
+// mangled finds text that streamsql rewrites even inside a string literal.
+var mangled = regexp.MustCompile("(?i)like|\\bis\\b|`")
+
+// quoted writes an expr-lang string that streamsql's textual preprocessing does
+// not touch.
+func quoted(s string) string {
+	q := strconv.Quote(s)
+	if !mangled.MatchString(q) {
+		return q
+	}
+	return strings.NewReplacer("l", `\u006c`, "L", `\u004c`, "i", `\u0069`, "I", `\u0049`, "`", `\u0060`).Replace(q)
+}
+
+// decimal writes a number without an exponent, which streamsql's lexer does
+// not read.
+func decimal(text string) string {
+	if !strings.ContainsAny(text, "eE") {
+		return text
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}

@@ -1,0 +1,142 @@
+package delegate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rulego/streamsql/rsql"
+	"github.com/rulego/streamsql/stream"
+	"github.com/rulego/streamsql/types"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// The sentinels of this package, for errors.Is.
+var (
+	// ErrUnsupported marks SQL that streamsql accepts and then ignores, computes
+	// wrongly or does not know.
+	ErrUnsupported = errors.New("unsupported SQL")
+	// ErrUnknownFunction marks a call of a function that streamsql does not have.
+	ErrUnknownFunction = errors.New("unknown function")
+	// ErrOption marks a WITH option that is unknown or has a value it cannot have.
+	ErrOption = errors.New("invalid WITH option")
+)
+
+// Kind is the way on which streamsql runs a query.
+type Kind uint8
+
+// The kinds.
+const (
+	Direct      Kind = iota // row by row: filter, table join, projection
+	Aggregation             // windows
+	CEP                     // MATCH_RECOGNIZE
+)
+
+// String returns the kind as the node writes it into metadata queryType.
+func (k Kind) String() string { return [...]string{"direct", "aggregation", "cep"}[k] }
+
+// Plan is a checked query: the text for streamsql and what the engine does in
+// streamsql's place. It is immutable and starts nothing.
+type Plan struct {
+	// SQL is the statement in the part of the dialect that streamsql runs as
+	// written. WHERE and WITH are missing when the engine takes them over.
+	SQL    string
+	Kind   Kind
+	Stream string   // the name behind FROM
+	Tables []string // the joined tables in query order, each once
+	// Warnings are sentences for the log: accepted, but perhaps not what was meant.
+	Warnings []string
+
+	where    string     // condition in the language of streamsql's filter, "" for none
+	options  options    // WITH
+	window   windowSpec // of Aggregation
+	columns  columns    // what result rows need on their way out
+	tableKey map[string][]string
+	computed []computed
+	unnest   bool
+}
+
+// TimestampField returns the path of WITH (TIMESTAMP=…) as written, "" when the
+// query runs in processing time.
+func (p *Plan) TimestampField() string { return p.options.timestamp }
+
+// TimeUnit returns TIMEUNIT as the length of one unit, 0 when the unit is read
+// off each value's size.
+func (p *Plan) TimeUnit() time.Duration { return p.options.unit }
+
+// windowSpec is the window of an aggregation.
+type windowSpec struct {
+	kind  string // a window.Type… constant
+	size  time.Duration
+	slide time.Duration
+	count int
+	keys  []string // GROUP BY, as paths that streamsql resolves
+}
+
+// Compile judges stmt, the parsed form of sql, and translates it for streamsql.
+// Errors are *syntax.Error. Nothing is started: everything that Open could
+// refuse about the SQL is tried here without a stream.
+func Compile(stmt *syntax.Select, sql string) (*Plan, error) {
+	c := &compiler{stmt: stmt, sql: sql, plan: &Plan{Stream: stmt.From.Name}}
+	if err := c.run(); err != nil {
+		return nil, err
+	}
+	return c.plan, nil
+}
+
+// parse lets streamsql read the rewritten SQL afresh, since its streams write to
+// parts of their configuration, and returns the WHERE that is left in it.
+func (p *Plan) parse() (*types.Config, string, error) {
+	cfg, where, err := rsql.Parse(p.SQL)
+	if err != nil {
+		return nil, "", fmt.Errorf("streamsql: %w", err)
+	}
+	return cfg, where, nil
+}
+
+// filter returns the condition that streamsql's filter gets: WHERE, closed for
+// barrier rows where the engine sends such rows.
+func (p *Plan) filter(rewritten string) string {
+	where := p.where
+	if where == "" {
+		where = rewritten
+	}
+	if p.Kind == Direct {
+		return where
+	}
+	open := barrierField + " == nil"
+	switch {
+	case where != "":
+		return "(" + where + ") && " + open
+	case p.Kind == CEP:
+		return open
+	}
+	return "" // the window knows barriers itself
+}
+
+// dryRun tries what streamsql checks when it parses and compiles, without its
+// goroutines: a stream that fails after construction leaves its workers behind.
+func (p *Plan) dryRun() error {
+	cfg, rewritten, err := p.parse()
+	if err != nil {
+		return err
+	}
+	if err := new(stream.Stream).RegisterFilter(p.filter(rewritten)); err != nil {
+		return fmt.Errorf("WHERE: %w", err)
+	}
+	// A HAVING that does not compile is logged and then lets every row pass.
+	if cfg.Having != "" {
+		if err := new(stream.Stream).RegisterFilter(cfg.Having); err != nil {
+			return fmt.Errorf("HAVING: %w", err)
+		}
+	}
+	want := map[Kind]types.ExecMode{Direct: types.ExecDirect, Aggregation: types.ExecWindow, CEP: types.ExecCEP}
+	if cfg.Mode != want[p.Kind] {
+		return fmt.Errorf("it would run as another kind of query than %s", p.Kind)
+	}
+	if p.Kind == Aggregation {
+		return p.readWindow(cfg)
+	}
+	return nil
+}

@@ -1,0 +1,428 @@
+package delegate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// printItems writes the SELECT list and fills Plan.columns.
+func (c *compiler) printItems(b *strings.Builder) error {
+	cols := &c.plan.columns
+	cols.rename = map[string]string{}
+	cols.constants = map[string]any{}
+	cols.only = c.plan.Kind == Direct
+	var out []string
+	cols.names = map[string]bool{}
+	for _, item := range c.stmt.Items {
+		text, name, err := c.item(item, len(out))
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			if cols.names[name] {
+				return c.unsupported(item.Pos, "give one of them another name with AS", "two result columns are named %s", name)
+			}
+			cols.names[name] = true
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	if len(out) == 0 {
+		if c.plan.Kind == Aggregation {
+			return c.unsupported(c.stmt.Pos, "select an aggregate or a grouping field", "the window query selects constants only")
+		}
+		out = append(out, hiddenPrefix) // a field that no row has; the result keeps the constants only
+	}
+	b.WriteString(strings.Join(out, ", "))
+	return nil
+}
+
+// item writes one SELECT item and returns the name of its result column, "" for
+// a star. It returns no text for a constant: streamsql answers a bare literal
+// with NULL, or leaves it out of a window's result.
+func (c *compiler) item(item syntax.Item, n int) (text, name string, err error) {
+	cols := &c.plan.columns
+	if star, ok := item.Expr.(*syntax.Star); ok {
+		cols.only = false
+		if star.Qualifier != "" && (star.Qualifier != alias(c.stmt.From) || len(c.stmt.Joins) > 0) {
+			return "", "", c.unsupported(star.Pos, "name the columns", "%s.* is not supported here", star.Qualifier)
+		}
+		return "*", "", nil
+	}
+	if v, ok := literal(item.Expr); ok {
+		name = item.Alias
+		if name == "" {
+			name = c.source(item.Expr)
+		}
+		cols.constants[name] = v
+		return "", name, nil
+	}
+	if text, err = c.text(item.Expr); err != nil {
+		return "", "", err
+	}
+	if isCondition(item.Expr) && !strings.HasPrefix(text, hiddenPrefix) {
+		return "", "", c.unsupported(item.Expr.Position(), "write CASE WHEN … THEN 1 ELSE 0 END",
+			"a condition over aggregates, joined tables or patterns cannot be selected: streamsql would answer most with NULL")
+	}
+	col, isColumn := item.Expr.(*syntax.Column)
+	if (isColumn || strings.HasPrefix(text, hiddenPrefix)) && c.hasStar() && c.plan.Kind != Aggregation {
+		if isColumn && item.Alias == "" {
+			return "", "", nil // * has it
+		}
+		text = "coalesce(" + text + ", " + text + ")" // beside * streamsql drops a bare field
+	}
+	name = item.Alias
+	switch call, isCall := item.Expr.(*syntax.Call); {
+	case name != "":
+	case isColumn:
+		name = c.columnName(col)
+	case isCall && c.plan.Kind == Aggregation && isAggregate(call) && c.sameText(call, text):
+		return text, text, nil
+	default:
+		name = c.resultName(item, text)
+	}
+	if strings.EqualFold(callName(item.Expr), "changed_cols") || c.plan.unnest {
+		cols.only = false
+		if item.Alias == "" {
+			return text, "", nil
+		}
+	}
+	if isColumn && item.Alias == "" && !strings.ContainsAny(text, "`(") && text == name {
+		cols.rename[name] = name
+		return text, name, nil
+	}
+	as := name
+	if !identifier.MatchString(as) || keyword(as) {
+		as = hiddenName(n)
+	}
+	cols.rename[as] = name
+	return text + " AS " + as, name, nil
+}
+
+// sameText says that streamsql names an aggregate without alias by its text.
+func (c *compiler) sameText(call *syntax.Call, text string) bool {
+	return simpleAggregate(call) && !strings.ContainsAny(text, "`")
+}
+
+func callName(e syntax.Expr) string {
+	if call, ok := e.(*syntax.Call); ok {
+		return call.Name
+	}
+	return ""
+}
+
+// resultName names an item without alias: by its text in the dialect, or by
+// its place when the text is hidden.
+func (c *compiler) resultName(item syntax.Item, text string) string {
+	if !strings.Contains(text, hiddenPrefix) {
+		return text
+	}
+	i := slices.IndexFunc(c.stmt.Items, func(o syntax.Item) bool { return o.Pos == item.Pos })
+	return "col" + strconv.Itoa(i+1)
+}
+
+func hiddenName(n int) string { return hiddenPrefix + string(rune('a'+n/26)) + string(rune('a'+n%26)) }
+
+func (c *compiler) hasStar() bool {
+	for _, i := range c.stmt.Items {
+		if _, ok := i.Expr.(*syntax.Star); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// outputName returns the column that a result name has inside streamsql.
+func (c *compiler) outputName(name string) string {
+	for as, out := range c.plan.columns.rename {
+		if out == name {
+			return as
+		}
+	}
+	return name
+}
+
+// columnName is the result name of a column without alias: without the stream's
+// or the table's alias, otherwise the whole path.
+func (c *compiler) columnName(col *syntax.Column) string {
+	path := c.localPath(col)
+	if len(path) > 1 && len(path) == len(col.Path) {
+		for _, j := range c.stmt.Joins {
+			if path[0].Name == alias(j.Source) {
+				path = path[1:]
+				break
+			}
+		}
+	}
+	return pathText(path)
+}
+
+// source returns e as text for a result name.
+func (c *compiler) source(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Number:
+		return e.Text
+	case *syntax.Text:
+		return e.Value
+	case *syntax.Bool:
+		return map[bool]string{true: "true", false: "false"}[e.Value]
+	case *syntax.Null:
+		return "null"
+	case *syntax.Unary:
+		return e.Op + c.source(e.X)
+	}
+	return ""
+}
+
+var binding = map[string]int{"+": 1, "-": 1, "*": 2, "/": 2}
+
+// text writes a value in streamsql's dialect.
+func (c *compiler) text(e syntax.Expr) (string, error) {
+	if _, isCase := e.(*syntax.Case); isCase || isCondition(e) {
+		if field, ok, err := c.compute(e); ok || err != nil {
+			return field, err
+		}
+	}
+	switch e := e.(type) {
+	case *syntax.Column:
+		return c.field(e)
+	case *syntax.Number:
+		return decimal(e.Text), nil
+	case *syntax.Bool:
+		return map[bool]string{true: "true", false: "false"}[e.Value], nil
+	case *syntax.Null:
+		return "NULL", nil
+	case *syntax.Text:
+		return c.quote(e)
+	case *syntax.Unary:
+		if e.Op == "NOT" {
+			return c.boolean(normalize(e, false))
+		}
+		x, err := c.text(e.X)
+		if _, ok := e.X.(*syntax.Binary); ok {
+			x = "(" + x + ")"
+		}
+		if e.Op == "+" {
+			return x, err
+		}
+		return "-" + x, err
+	case *syntax.Binary:
+		return c.binary(e)
+	case *syntax.Call:
+		return c.call(e)
+	case *syntax.Case:
+		return c.caseText(rewrite(e).(*syntax.Case))
+	case *syntax.IsNull, *syntax.Like, *syntax.In, *syntax.Between:
+		return c.boolean(normalize(e, false))
+	}
+	return "", c.unsupported(e.Position(), "", "streamsql does not run this expression")
+}
+
+func (c *compiler) field(e *syntax.Column) (string, error) {
+	path := c.localPath(e)
+	if len(path) == 1 && c.plan.Kind == Direct && (!identifier.MatchString(path[0].Name) || keyword(path[0].Name)) {
+		if strings.Contains(path[0].Name, "`") {
+			return "", c.unsupported(e.Pos, "", "a name cannot contain a backquote")
+		}
+		return "`" + path[0].Name + "`", nil
+	}
+	return c.path(path, e.Pos)
+}
+
+// quote writes a string. streamsql knows no doubled quotes, so a string may
+// contain one kind of quote only.
+func (c *compiler) quote(e *syntax.Text) (string, error) {
+	switch {
+	case !strings.Contains(e.Value, "'"):
+		return "'" + e.Value + "'", nil
+	case !strings.Contains(e.Value, `"`):
+		return `"` + e.Value + `"`, nil
+	}
+	return "", c.unsupported(e.Pos, "join it with || from two strings", "streamsql cannot read a string with both kinds of quotes")
+}
+
+func (c *compiler) binary(e *syntax.Binary) (string, error) {
+	switch {
+	case e.Op == "%":
+		return c.call(&syntax.Call{Pos: e.Pos, Name: "mod", Args: []syntax.Expr{e.X, e.Y}})
+	case e.Op == "||":
+		return c.call(&syntax.Call{Pos: e.Pos, Name: "concat", Args: []syntax.Expr{e.X, e.Y}})
+	case binding[e.Op] == 0:
+		return c.boolean(normalize(e, false))
+	}
+	x, err := c.text(e.X)
+	if err != nil {
+		return "", err
+	}
+	y, err := c.text(e.Y)
+	if err != nil {
+		return "", err
+	}
+	if b, ok := e.X.(*syntax.Binary); ok && binding[b.Op] > 0 && binding[b.Op] < binding[e.Op] {
+		x = "(" + x + ")"
+	}
+	if b, ok := e.Y.(*syntax.Binary); ok && binding[b.Op] > 0 && binding[b.Op] <= binding[e.Op] {
+		y = "(" + y + ")"
+	}
+	return x + " " + e.Op + " " + y, nil
+}
+
+func (c *compiler) call(e *syntax.Call) (string, error) {
+	args := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		var err error
+		if args[i], err = c.text(a); err != nil {
+			return "", err
+		}
+	}
+	if e.Star {
+		args = []string{"*"}
+	}
+	text := e.Name + "(" + strings.Join(args, ", ") + ")"
+	if e.Over != nil {
+		text += " " + e.Over.Text
+	}
+	return text, nil
+}
+
+// caseText writes a searched CASE. A WHEN with OR becomes several, because one
+// NULL operand makes streamsql reject the whole OR.
+func (c *compiler) caseText(e *syntax.Case) (string, error) {
+	var b strings.Builder
+	b.WriteString("CASE")
+	var when func(cond, then syntax.Expr) error
+	when = func(cond, then syntax.Expr) error {
+		if or, ok := cond.(*syntax.Binary); ok && or.Op == "OR" {
+			if err := when(or.X, then); err != nil {
+				return err
+			}
+			return when(or.Y, then)
+		}
+		x, err := c.boolean(cond)
+		if err != nil {
+			return err
+		}
+		y, err := c.text(then)
+		if err != nil {
+			return err
+		}
+		b.WriteString(" WHEN " + x + " THEN " + y)
+		return nil
+	}
+	for _, w := range e.Whens {
+		if err := when(w.Cond, w.Then); err != nil {
+			return "", err
+		}
+	}
+	if e.Else != nil {
+		y, err := c.text(e.Else)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(" ELSE " + y)
+	}
+	return b.String() + " END", nil
+}
+
+// boolean writes a normalized condition for CASE, HAVING and WHERE with
+// analytic functions. A comparison that NULL could make true or fail asks for
+// NULL first.
+func (c *compiler) boolean(e syntax.Expr) (string, error) {
+	switch e := e.(type) {
+	case *syntax.Binary:
+		if e.Op == "AND" || e.Op == "OR" {
+			x, err := c.boolean(e.X)
+			if err != nil {
+				return "", err
+			}
+			y, err := c.boolean(e.Y)
+			if err != nil {
+				return "", err
+			}
+			if e.Op == "AND" {
+				x, y = parenthesize(e.X, x), parenthesize(e.Y, y)
+			}
+			return x + " " + e.Op + " " + y, nil
+		}
+		return c.compare(e)
+	case *syntax.IsNull:
+		x, err := c.text(e.X)
+		if e.Not {
+			return x + " IS NOT NULL", err
+		}
+		return x + " IS NULL", err
+	case *syntax.Like:
+		if e.Not {
+			return "", c.unsupported(e.Pos, "filter in WHERE, or write CASE WHEN x LIKE … THEN … ELSE …", "NOT LIKE is not supported outside WHERE")
+		}
+		p, ok := e.Pattern.(*syntax.Text)
+		if !ok || strings.Contains(p.Value, "'") {
+			return "", c.unsupported(e.Pos, "", "LIKE takes a text pattern without quotes outside WHERE")
+		}
+		x, err := c.text(e.X)
+		return x + " LIKE '" + p.Value + "'", err
+	}
+	return "", c.unsupported(e.Position(), "", "this condition is not supported outside WHERE")
+}
+
+func parenthesize(e syntax.Expr, text string) string {
+	if b, ok := e.(*syntax.Binary); ok && b.Op == "OR" {
+		return "(" + text + ")"
+	}
+	return text
+}
+
+func (c *compiler) compare(e *syntax.Binary) (string, error) {
+	x, err := c.text(e.X)
+	if err != nil {
+		return "", err
+	}
+	y, err := c.text(e.Y)
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	if c.guards {
+		for _, side := range []syntax.Expr{e.X, e.Y} {
+			switch side.(type) {
+			case *syntax.Column, *syntax.Call:
+				s, err := c.text(side)
+				if err != nil {
+					return "", err
+				}
+				text += s + " IS NOT NULL AND "
+			}
+		}
+	}
+	return text + x + " " + e.Op + " " + y, nil
+}
+
+// trigger writes the condition of a GLOBAL WINDOW.
+func (c *compiler) trigger(g *syntax.GlobalWindow) (string, error) {
+	var err error
+	syntax.Walk(g.Trigger, func(e syntax.Expr) bool {
+		if call, ok := e.(*syntax.Call); ok && err == nil {
+			switch strings.ToLower(call.Name) {
+			case "count", "sum", "avg", "min", "max", "median", "stddev", "first_value", "last_value":
+				if !simpleAggregate(call) {
+					err = c.unsupported(call.Pos, "", "TRIGGER WHEN computes aggregates of single fields only")
+				}
+			default:
+				err = c.unsupported(call.Pos, "", "TRIGGER WHEN does not know %s", call.Name)
+			}
+			return false
+		}
+		if col, ok := e.(*syntax.Column); ok && err == nil {
+			err = c.unsupported(col.Pos, "use last_value("+pathText(col.Path)+")", "TRIGGER WHEN sees aggregates only, no fields of the row")
+		}
+		return err == nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return c.boolean(normalize(g.Trigger, false))
+}
