@@ -74,7 +74,7 @@ func (c *compiler) call(e *syntax.Call) (term, error) {
 		}
 		return fn.Execute(&ctx.call, args)
 	}
-	return foldUnless(Volatile(e), term{expr: callExpr(lower, run, args)}, args), nil
+	return foldUnless(Volatile(e), term{expr: callExpr(lower, conversion{integral: strings.HasPrefix(lower, "array_")}, run, args)}, args), nil
 }
 
 func foldUnless(volatile bool, t term, parts []term) term {
@@ -109,7 +109,7 @@ func (c *Context) data(r row.Row) map[string]any {
 
 // callExpr returns the closure that evaluates the arguments, runs the function
 // and makes a value of the result.
-func callExpr(name string, run invoke, args []term) Expr {
+func callExpr(name string, convert conversion, run invoke, args []term) Expr {
 	exprs := make([]Expr, len(args))
 	for i, a := range args {
 		exprs[i] = a.asExpr()
@@ -117,7 +117,7 @@ func callExpr(name string, run invoke, args []term) Expr {
 	return func(ctx *Context, r row.Row) value.Value {
 		base, null := len(ctx.args), false
 		for _, e := range exprs {
-			a := argument(e(ctx, r))
+			a := convert.argument(e(ctx, r))
 			null = null || a == nil
 			ctx.args = append(ctx.args, a)
 		}
@@ -215,5 +215,5 @@ func (c *compiler) exprLang(e *syntax.Call, args []term) (term, error) {
 		}
 		return bridge.EvaluateExpression(text, data)
 	}
-	return fold(term{expr: callExpr(name, run, args)}, args...), nil
+	return fold(term{expr: callExpr(name, conversion{}, run, args)}, args...), nil
 }
