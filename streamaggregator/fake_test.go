@@ -33,7 +33,7 @@ func (e *fakeEngine) compile(s settings, _ logger) (query, error) {
 	return q, nil
 }
 
-func (e *fakeEngine) adopt(next, old query) joinnode.Adoption {
+func (e *fakeEngine) adopt(next, old query) (joinnode.Adoption, error) {
 	n, o := next.(*fakeQuery), old.(*fakeQuery)
 	n.mu.Lock()
 	n.ready = o.done
@@ -47,7 +47,7 @@ func (e *fakeEngine) adopt(next, old query) joinnode.Adoption {
 		n.heir = o
 	}
 	o.close(reason)
-	return joinnode.Adoption{Taken: taken, Differs: "streams"}
+	return joinnode.Adoption{Taken: taken, Differs: "streams"}, nil
 }
 
 type fakeRow struct {

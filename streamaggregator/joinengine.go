@@ -1,7 +1,7 @@
 package streamaggregator
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/streamjoin/streamjoin/joinnode"
 )
@@ -9,8 +9,31 @@ import (
 // joinEngine makes queries of package joinnode.
 type joinEngine struct{}
 
-func (joinEngine) compile(settings, logger) (query, error) {
-	return nil, errors.New("package joinnode is not there yet")
+var _ query = (*joinnode.Streamsql)(nil)
+
+func (joinEngine) compile(s settings, log logger) (query, error) {
+	q := joinnode.New(append(s.options(), joinnode.WithLogger(log))...)
+	if err := q.Execute(s.SQL); err != nil {
+		return nil, &FieldError{Field: "sql", Value: s.SQL, Err: err}
+	}
+	return q, nil
 }
 
-func (joinEngine) adopt(next, old query) joinnode.Adoption { return joinnode.Adoption{} }
+// options are the engine's options for a configuration.
+func (s *settings) options() []joinnode.Option {
+	return []joinnode.Option{
+		joinnode.WithBufferSizes(s.BufferSize, s.BufferSize, s.BufferSize),
+		joinnode.WithOverflowStrategy(s.Overflow, s.blockTimeout),
+		joinnode.WithJoinMaxKeys(s.JoinMaxKeys),
+		joinnode.WithJoinMaxRows(s.JoinMaxRows),
+	}
+}
+
+func (joinEngine) adopt(next, old query) (joinnode.Adoption, error) {
+	n, ok := next.(*joinnode.Streamsql)
+	o, okOld := old.(*joinnode.Streamsql)
+	if !ok || !okOld {
+		return joinnode.Adoption{}, fmt.Errorf("a %T cannot take over from a %T", next, old)
+	}
+	return n.Adopt(o)
+}

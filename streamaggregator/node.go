@@ -232,7 +232,10 @@ func (n *Node) Destroy() {
 
 func (n *Node) handOver(next *Node) {
 	n.next.Store(next)
-	switch a := n.engine.adopt(next.query, n.query); {
+	switch a, err := n.engine.adopt(next.query, n.query); {
+	case err != nil:
+		next.log.Error("reloaded, but the state could not be handed over; rows that waited leave as on a stop: %v", err)
+		go n.query.Stop()
 	case a.Taken:
 		next.log.Info("reloaded: the query goes on with the state it had")
 	default:
@@ -287,4 +290,20 @@ func (n *Node) Explain() string {
 		return ""
 	}
 	return n.query.Explain()
+}
+
+// Check finds everything that Init would find wrong with a configuration, without
+// making a node. Variables (${global.x}) must have been filled in.
+func Check(configuration types.Configuration) error {
+	s, err := parseConfiguration(configuration)
+	if err != nil {
+		return err
+	}
+	q, err := joinEngine{}.compile(s, logger{})
+	if err != nil {
+		return err
+	}
+	t, err := newTables(s.Tables, q, logger{})
+	t.close()
+	return err
 }

@@ -30,5 +30,5 @@ type query interface {
 type engineMaker interface {
 	compile(s settings, log logger) (query, error)
 	// adopt hands the state of old to next, as joinnode's Adopt.
-	adopt(next, old query) joinnode.Adoption
+	adopt(next, old query) (joinnode.Adoption, error)
 }

@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/rulego/rulego/api/types"
+	"github.com/rulego/rulego/engine"
+)
+
+// chainSummary is a chain in the list of chains.
+type chainSummary struct {
+	ID    string        `json:"id"`
+	Name  string        `json:"name"`
+	Root  bool          `json:"root"`
+	Nodes []nodeSummary `json:"nodes"`
+}
+
+type nodeSummary struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+func (a *API) listChains(*http.Request, httprouter.Params) (any, error) {
+	chains := []chainSummary{}
+	a.pool.Range(func(key, value any) bool {
+		e, ok := value.(types.RuleEngine)
+		if !ok || !e.Initialized() {
+			return true
+		}
+		def := e.RootRuleChainCtx().Definition()
+		c := chainSummary{ID: fmt.Sprint(key), Name: def.RuleChain.Name, Root: def.RuleChain.Root, Nodes: []nodeSummary{}}
+		for _, n := range def.Metadata.Nodes {
+			c.Nodes = append(c.Nodes, nodeSummary{ID: n.Id, Type: n.Type, Name: n.Name})
+		}
+		chains = append(chains, c)
+		return true
+	})
+	slices.SortFunc(chains, func(x, y chainSummary) int { return strings.Compare(x.ID, y.ID) })
+	return map[string]any{"chains": chains}, nil
+}
+
+func (a *API) getChain(_ *http.Request, params httprouter.Params) (any, error) {
+	e, err := a.engine(params)
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(e.DSL()), nil
+}
+
+// postChain makes a chain or reloads the one of that id. RuleGo restarts a chain's
+// endpoints when it reloads the whole; to change one node's SQL, post to the node.
+func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) {
+	a.changes.Lock()
+	defer a.changes.Unlock()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	id := params.ByName("chain")
+	var def types.RuleChain
+	if err := json.Unmarshal(body, &def); err != nil {
+		return nil, &badRequest{fmt.Errorf("the body is no rule chain: %w", err)}
+	}
+	if def.RuleChain.ID != "" && def.RuleChain.ID != id {
+		return nil, &badRequest{fmt.Errorf("ruleChain.id is %q, the path says %q", def.RuleChain.ID, id)}
+	}
+	e, known := a.pool.Get(id)
+	config := a.options.Config
+	if known && e.Initialized() {
+		config = e.RootRuleChainCtx().Config()
+	}
+	for _, node := range def.Metadata.Nodes {
+		if err := checkNode(config, &def, node); err != nil {
+			return nil, &badRequest{fmt.Errorf("node %q: %w", node.Id, err)}
+		}
+	}
+	def.RuleChain.ID = id
+	dsl, err := json.Marshal(def)
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		err = e.ReloadSelf(dsl)
+	} else {
+		var options []types.RuleEngineOption
+		if config.ComponentsRegistry != nil {
+			options = append(options, engine.WithConfig(config))
+		}
+		e, err = a.pool.New(id, dsl, options...)
+	}
+	if err != nil {
+		return nil, &badRequest{err}
+	}
+	return a.changed(id, e, !known)
+}
+
+// changed reports a change to the host and answers it.
+func (a *API) changed(id string, e types.RuleEngine, created bool) (any, error) {
+	if a.options.OnChange != nil {
+		if err := a.options.OnChange(id, e.DSL()); err != nil {
+			return nil, fmt.Errorf("the change is in effect but was not kept: %w", err)
+		}
+	}
+	return map[string]any{"chain": id, "created": created}, nil
+}
+
+func (a *API) engine(params httprouter.Params) (types.RuleEngine, error) {
+	id := params.ByName("chain")
+	if e, ok := a.pool.Get(id); ok && e.Initialized() {
+		return e, nil
+	}
+	return nil, &statusError{http.StatusNotFound, fmt.Sprintf("there is no chain %q", id)}
+}
+
+var errNotOurs = errors.New("is no " + nodeType + " node")
