@@ -58,17 +58,19 @@ func ParseExpr(sql string) (Expr, error) {
 
 // parser is a recursive-descent parser for clauses and a Pratt parser for
 // expressions. Its methods read from tok on, and leave in tok the first token
-// that is not theirs. A further statement is a further method beside
-// selectStatement; a further literal or prefix is a case of operand.
+// that is not theirs. Scripts (:= and the like, whose symbols the lexer knows
+// already) can add a method beside selectStatement for each statement, and a
+// case of operand for each new literal or prefix.
 type parser struct {
 	lexer     lexer
-	tok       token   // the next token
-	ahead     []token // those read beyond it
-	last      token   // the one before it
-	alias     token   // the last alias written without AS: it may be a misspelt keyword
-	depth     int     // of nesting around tok
-	cases     int     // CASE expressions around tok
-	operators int     // infix operators so far
+	tok       token // the next token
+	ahead     [2]token
+	queued    int   // how many of ahead are read
+	last      token // the one before it
+	alias     token // the last alias written without AS: it may be a misspelt keyword
+	depth     int   // of nesting around tok
+	cases     int   // CASE expressions around tok
+	operators int   // infix operators so far
 }
 
 func newParser(sql string) (*parser, error) {
@@ -106,18 +108,20 @@ func validUTF8(s string) int {
 // advance goes one token on and returns the one that it leaves.
 func (p *parser) advance() token {
 	p.last = p.tok
-	if len(p.ahead) > 0 {
-		p.tok, p.ahead = p.ahead[0], p.ahead[1:]
+	if p.queued > 0 {
+		p.tok, p.ahead[0] = p.ahead[0], p.ahead[1]
+		p.queued--
 	} else {
 		p.tok = p.lexer.next()
 	}
 	return p.last
 }
 
-// peek returns the n-th token behind tok.
+// peek returns the n-th token behind tok; the grammar needs at most two.
 func (p *parser) peek(n int) token {
-	for len(p.ahead) < n {
-		p.ahead = append(p.ahead, p.lexer.next())
+	for p.queued < n {
+		p.ahead[p.queued] = p.lexer.next()
+		p.queued++
 	}
 	return p.ahead[n-1]
 }

@@ -1,0 +1,48 @@
+package syntax
+
+// with reads WITH (name = value, …).
+func (p *parser) with(s *Select) error {
+	p.advance()
+	if err := p.expect("(", "behind WITH"); err != nil {
+		return err
+	}
+	for {
+		if p.tok.kind != word {
+			return p.unexpected("the name of an option")
+		}
+		name := p.advance()
+		o := Option{Pos: name.pos, Name: name.upper}
+		if !p.accept("=") && !p.accept("==") {
+			return p.unexpected(`"=" behind ` + clip(o.Name))
+		}
+		var err error
+		if o.Value, o.Quote, err = p.optionValue(o.Name); err != nil {
+			return err
+		}
+		s.With = append(s.With, o)
+		if !p.accept(",") {
+			return p.closeList("WITH")
+		}
+	}
+}
+
+// optionValue reads a string, a word, or a number with an optional unit.
+func (p *parser) optionValue(name string) (value string, quoted bool, err error) {
+	switch {
+	case p.tok.kind == text:
+		return p.advance().value, true, nil
+	case p.tok.kind == word:
+		return p.advance().raw, false, nil
+	}
+	if p.accept("-") {
+		value = "-"
+	}
+	if p.tok.kind != number {
+		return "", false, p.unexpected("a value for " + clip(name))
+	}
+	value += p.advance().raw
+	if p.tok.kind == word {
+		value += " " + p.advance().raw
+	}
+	return value, false, nil
+}
