@@ -1,0 +1,6 @@
+//go:build race
+
+package value
+
+// raceEnabled tells that allocations cannot be counted.
+const raceEnabled = true
