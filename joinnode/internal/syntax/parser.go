@@ -63,21 +63,21 @@ func ParseExpr(sql string) (Expr, error) {
 // case of operand for each new literal or prefix.
 type parser struct {
 	lexer     lexer
-	tok       token // the next token
-	ahead     [2]token
-	queued    int   // how many of ahead are read
-	last      token // the one before it
-	alias     token // the last alias written without AS: it may be a misspelt keyword
-	depth     int   // of nesting around tok
-	cases     int   // CASE expressions around tok
-	operators int   // infix operators so far
+	tok       token    // the next token
+	ahead     [2]token // the tokens behind it
+	queued    int      // how many of ahead are read
+	last      token    // the one before it
+	alias     token    // the last alias written without AS: it may be a misspelt keyword
+	depth     int      // of nesting around tok
+	cases     int      // CASE expressions around tok
+	operators int      // infix operators so far
 }
 
 func newParser(sql string) (*parser, error) {
 	p := &parser{lexer: newLexer(sql)}
 	if len(sql) > maxLength {
 		n := maxLength
-		for !utf8.RuneStart(sql[n]) {
+		for n > 0 && !utf8.RuneStart(sql[n]) {
 			n--
 		}
 		return nil, p.errorAt(p.lexer.at.after(sql[:n]), "", "the SQL is longer than %d bytes", maxLength)

@@ -287,6 +287,7 @@ var hostile = []string{
 	"SELECT * FROM a JOIN b WITHIN " + strings.Repeat("9", 500_000) + " s ON a.k = b.k",
 	"SELECT '" + strings.Repeat("x", 2<<20) + "' FROM t",
 	"SELECT a FROM t WHERE \xff = 1",
+	strings.Repeat("\x80", 2<<20),
 	"SELECT a\x00b FROM t",
 	"SELECT /* never closed",
 	"SELECT '\\",
