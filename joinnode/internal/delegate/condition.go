@@ -16,13 +16,14 @@ import (
 // whole OR down with it. conditioner writes the program so that each comparison
 // asks for its operands' types first and therefore never fails.
 type conditioner struct {
-	c   *compiler
-	err error
+	c      *compiler
+	filter bool // for streamsql's filter, whose LIKE takes _ for one byte
+	err    error
 }
 
 // condition returns WHERE as an expr-lang condition.
 func (c *compiler) condition(e syntax.Expr) (string, error) {
-	w := &conditioner{c: c}
+	w := &conditioner{c: c, filter: true}
 	n := normalize(e, false)
 	text, simple := w.fast(n)
 	if !simple {
@@ -94,6 +95,15 @@ func (w *conditioner) cond(e syntax.Expr) string {
 		}
 		return "(not " + present + ")"
 	case *syntax.Like:
+		if text, ok := e.Pattern.(*syntax.Text); w.filter && (!ok || strings.Contains(text.Value, "_")) {
+			field, ok, err := w.c.compute(e)
+			if err != nil && w.err == nil {
+				w.err = err
+			}
+			if ok {
+				return "(" + field + " == true)"
+			}
+		}
 		x, p := w.value(e.X), w.value(e.Pattern)
 		match := "like_match(" + x + ", " + p + ")"
 		if e.Not {

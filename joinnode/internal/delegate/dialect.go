@@ -157,7 +157,9 @@ func (c *compiler) printOrder(b *strings.Builder) error {
 			b.WriteString(", ")
 		}
 		name := ""
-		if col, ok := o.Expr.(*syntax.Column); ok {
+		if col, ok := o.Expr.(*syntax.Column); ok && len(col.Path) == 1 && c.knownName(col.Path[0].Name) {
+			name = col.Path[0].Name
+		} else if ok {
 			p, err := c.path(c.localPath(col), col.Pos)
 			if err != nil {
 				return err

@@ -1,0 +1,117 @@
+package delegate_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/rulego/streamsql/rsql"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/delegate"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// Each statement is one that streamsql parses without a word and then runs as
+// something else. We refuse it and say where and why.
+func TestRefusesWhatStreamsqlIgnores(t *testing.T) {
+	for _, c := range []struct{ sql, says string }{
+		{"SELECT a FROM s RIGHT JOIN t ON s.k = t.k", "RIGHT JOIN"},
+		{"SELECT a FROM s FULL JOIN t ON s.k = t.k", "FULL JOIN"},
+		{"SELECT a FROM s CROSS JOIN t", "CROSS JOIN"},
+		{"SELECT a FROM s, b", "several sources"},
+		{"SELECT DISTINCT a FROM s", "DISTINCT"},
+		{"SELECT a FROM s LIMIT 3", "LIMIT"},
+		{"SELECT a FROM s ORDER BY a", "ORDER BY"},
+		{"SELECT a FROM s GROUP BY k", "GROUP BY without a window"},
+		{"SELECT a FROM s HAVING a > 1", "HAVING"},
+		{"SELECT a, sum(b) AS x FROM s GROUP BY TumblingWindow('1s')", "neither aggregated"},
+		{"SELECT *, sum(b) AS x FROM s GROUP BY TumblingWindow('1s')", "SELECT *"},
+		{"SELECT sum(b) AS x FROM s GROUP BY a + 1, TumblingWindow('1s')", "GROUP BY takes"},
+		{"SELECT sum(b) AS x FROM s GROUP BY TumblingWindow('1s'), TumblingWindow('2s')", "two windows"},
+		{"SELECT k, sum(b) + 1 AS x FROM s GROUP BY k, GLOBAL WINDOW TRIGGER WHEN count(*) > 1", "GLOBAL WINDOW"},
+		{"SELECT a FROM s JOIN t ON s.k = t.k JOIN u ON t.k = u.k", "link a field of the stream"},
+		{"SELECT a FROM s JOIN t AS x ON s.k = x.k JOIN t AS y ON s.j = y.j", "joined twice"},
+		{"SELECT a FROM s JOIN t ON s.k = t.p.k", "nested"},
+		{"SELECT t.* FROM s JOIN t ON s.k = t.k", "t.*"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', TIMEUNIT='fortnight')", "TIMEUNIT"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', MAXOUTOFORDERNESS='soon')", "duration"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', COLOUR='red')", "COLOUR"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', TIMESTAMP='u')", "twice"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (MAXOUTOFORDERNESS='1s')", "without TIMESTAMP"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s', '2s')", "argument"},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			_, _, err := rsql.Parse(c.sql)
+			require.NoError(t, err, "streamsql accepts it")
+			_, err = compile(c.sql)
+			var e *syntax.Error
+			require.ErrorAs(t, err, &e)
+			require.Contains(t, e.Msg, c.says)
+			require.NotZero(t, e.Pos.Line)
+			require.True(t, errors.Is(err, delegate.ErrUnsupported) || errors.Is(err, delegate.ErrOption), "%v", e.Kind)
+		})
+	}
+}
+
+// What streamsql refuses as well, or the shared parser does, with a position.
+func TestRefusesTheRest(t *testing.T) {
+	for _, c := range []struct{ sql, says string }{
+		{"SELECT a FROM s WHERE a > 1 nonsense here", ""},
+		{"SELECT nosuch(a) AS x FROM s", "unknown function nosuch"},
+		{"SELECT if(a > 1, 2, 3) AS x FROM s", "unknown function if"},
+		{"SELECT count(DISTINCT a) AS x FROM s GROUP BY TumblingWindow('1s')", "DISTINCT"},
+		{"SELECT a FROM s WHERE sum(a) > 1", "aggregate"},
+		{"SELECT a AS x, b AS x FROM s", "two result columns"},
+		{"SELECT sum(a) AS x FROM s GROUP BY GLOBAL WINDOW", "TRIGGER WHEN"},
+		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(0)", "positive"},
+		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) WITH (TIMESTAMP='ts')", "no event time"},
+		{"SELECT sum(a) AS x FROM s GROUP BY k, GLOBAL WINDOW TRIGGER WHEN a > 1", "sees aggregates only"},
+		{"SELECT sum(`a b`) AS x FROM s GROUP BY TumblingWindow('1s')", "cannot read"},
+		{"SELECT concat('both '' and \"', a) AS x FROM s", "both kinds of quotes"},
+		{"SELECT k, sum(a) AS x FROM s GROUP BY k, TumblingWindow('1s') ORDER BY y", "ORDER BY"},
+	} {
+		t.Run(c.sql, func(t *testing.T) {
+			_, err := compile(c.sql)
+			var e *syntax.Error
+			require.ErrorAs(t, err, &e)
+			require.Contains(t, e.Error(), c.says)
+			require.NotZero(t, e.Pos.Line)
+		})
+	}
+}
+
+// A plan is only a plan: checking a query starts nothing, not even when
+// streamsql would already have started its workers before it fails.
+func TestCompileStartsNothing(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	for _, sql := range []string{
+		"SELECT a FROM s WHERE a > 1",
+		"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts')",
+		"SELECT nosuch(a) AS x FROM s",
+	} {
+		_, _ = compile(sql)
+	}
+	require.NoError(t, goleak.Find(before))
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, sql := range []string{
+		"SELECT a, b AS c FROM s WHERE NOT (a IN (1, 2) OR b BETWEEN 1 AND 2)",
+		"SELECT k, sum(a) AS x FROM s GROUP BY k, SlidingWindow('10s', '5s') HAVING x > 1 WITH (TIMESTAMP='ts.a[0]')",
+		"SELECT CASE a WHEN 1 THEN 'x' ELSE b || 'y' END FROM s JOIN t ON t.k = s.k",
+		"SELECT * FROM s MATCH_RECOGNIZE (ORDER BY a MEASURES A.a AS x PATTERN (A+) DEFINE A AS a > 0)",
+	} {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		p, err := compile(sql)
+		if err != nil {
+			var e *syntax.Error
+			require.ErrorAs(t, err, &e)
+			return
+		}
+		_, _, err = rsql.Parse(p.SQL)
+		require.NoError(t, err, "an accepted query is one that streamsql reads: %s", p.SQL)
+	})
+}
