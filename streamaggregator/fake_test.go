@@ -25,8 +25,15 @@ func (e *fakeEngine) compile(s settings, _ logger) (query, error) {
 	if strings.Contains(s.SQL, "!") {
 		return nil, &FieldError{Field: "sql", Value: s.SQL, Err: fmt.Errorf("bad SQL")}
 	}
-	q := &fakeQuery{streams: strings.Fields(s.SQL), ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan fakeRow, 1024)}
+	q := &fakeQuery{ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan fakeRow, 1024)}
 	close(q.ready)
+	for _, name := range strings.Fields(s.SQL) {
+		if table, ok := strings.CutPrefix(name, "@"); ok {
+			q.joined = append(q.joined, table)
+		} else {
+			q.streams = append(q.streams, name)
+		}
+	}
 	e.mu.Lock()
 	e.made = append(e.made, q)
 	e.mu.Unlock()
@@ -70,6 +77,7 @@ type fakeQuery struct {
 	held    []fakeRow
 	result  func(joinnode.Result)
 	late    func(joinnode.LateRow)
+	joined  []string // names in the SQL that begin with @
 	tables  map[string]int
 }
 
@@ -80,15 +88,14 @@ func (q *fakeQuery) Streams() []string        { return q.streams }
 func (q *fakeQuery) Explain() string          { return "fake" }
 func (q *fakeQuery) Done() <-chan struct{}    { return q.done }
 
+func (q *fakeQuery) Tables() []string { return q.joined }
+
 func (q *fakeQuery) GetStats() map[string]int64 { return map[string]int64{"rows": 1} }
 
 func (q *fakeQuery) AddResultSink(f func(joinnode.Result)) { q.result = f }
 func (q *fakeQuery) AddLateSink(f func(joinnode.LateRow))  { q.late = f }
 
 func (q *fakeQuery) RegisterTable(name string, rows []map[string]any, _ ...string) (*stream.MemoryTableSource, error) {
-	if name == "unknown" {
-		return nil, fmt.Errorf("table %q is not joined", name)
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.tables == nil {

@@ -44,7 +44,7 @@ func TestReloadHandsStateOver(t *testing.T) {
 			require.NoError(t, c.reload(e, `"sql":"s t"`))
 			got := h.out.wait(t, 3)[2]
 			require.Equal(t, "reload", got.meta["closedBy"], "another graph: what waited leaves")
-			require.True(t, h.log.contains("closedBy=reload (streams)"))
+			require.True(t, h.log.contains("the new query cannot go on with it: streams"))
 			send(t, e, nil, `{"n":4}`)
 			h.out.wait(t, 4)
 		})

@@ -239,7 +239,7 @@ func (n *Node) handOver(next *Node) {
 	case a.Taken:
 		next.log.Info("reloaded: the query goes on with the state it had")
 	default:
-		next.log.Warn("reloaded with a different query: rows that waited for a match leave with closedBy=reload (%s)", a.Differs)
+		next.log.Warn("reloaded: what the old query held leaves as results, rows that waited for a match with closedBy=reload, because the new query cannot go on with it: %s", a.Differs)
 	}
 }
 

@@ -18,6 +18,7 @@ type query interface {
 	Streams() []string
 	AddResultSink(func(joinnode.Result))
 	AddLateSink(func(joinnode.LateRow))
+	Tables() []string
 	RegisterTable(name string, rows []map[string]any, keyFields ...string) (*stream.MemoryTableSource, error)
 	GetStats() map[string]int64
 	Explain() string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,10 +21,9 @@ const (
 // cannot be joined with it.
 var ErrTable = errors.New("metadata table not loaded")
 
-// tables are the metadata tables of one node instance. Inline ones are registered
-// with the query when it is compiled; the others are read with the first message,
-// because an instance may never get one. Each refreshed table has a goroutine,
-// which ends with close.
+// tables are the metadata tables of one node instance. They are read and given to
+// the query with the first message, because an instance may never get one. Each
+// refreshed table has a goroutine, which ends with close.
 type tables struct {
 	defs   []Table
 	query  query
@@ -31,7 +31,7 @@ type tables struct {
 	client *http.Client
 
 	mu     sync.Mutex
-	loaded int // so many of defs are loaded, or are in need of no loading
+	loaded int // so many of defs the query has
 	failed error
 	retry  time.Time
 	ctx    context.Context
@@ -39,18 +39,23 @@ type tables struct {
 	wg     sync.WaitGroup
 }
 
-// newTables registers the tables with the query, inline ones with their rows and
-// the others empty, so that a table that the SQL does not join is an error at once.
+// newTables checks that the query joins just the tables there are.
 func newTables(defs []Table, q query, log logger) (*tables, error) {
+	joined := q.Tables()
+	for i, def := range defs {
+		if !slices.Contains(joined, def.Name) {
+			return nil, &FieldError{Field: fmt.Sprintf("tables[%d].name", i), Value: def.Name, Err: errors.New("is no table that the SQL joins")}
+		}
+	}
+	for _, name := range joined {
+		if !slices.ContainsFunc(defs, func(t Table) bool { return t.Name == name }) {
+			return nil, &FieldError{Field: "tables", Value: names(defs), Err: fmt.Errorf("the SQL joins table %q, which is not here (to join a stream write WITHIN behind its name)", name)}
+		}
+	}
 	if len(defs) == 0 {
 		return nil, nil
 	}
 	t := &tables{defs: defs, query: q, log: log}
-	for i, def := range defs {
-		if _, err := q.RegisterTable(def.Name, def.Rows); err != nil {
-			return nil, &FieldError{Field: fmt.Sprintf("tables[%d].name", i), Value: def.Name, Err: err}
-		}
-	}
 	// No connection outlives its request: refreshes are rare, and an idle
 	// connection has two goroutines.
 	t.client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
@@ -76,9 +81,6 @@ func (t *tables) start() error {
 	}
 	for ; t.loaded < len(t.defs); t.loaded++ {
 		def := t.defs[t.loaded]
-		if def.Source == SourceInline {
-			continue
-		}
 		if err := t.load(def); err != nil {
 			t.failed, t.retry = fmt.Errorf("%w: %q: %w", ErrTable, def.Name, err), time.Now().Add(tableRetry)
 			return t.failed
@@ -124,4 +126,12 @@ func (t *tables) close() {
 	if t != nil {
 		t.cancel()
 	}
+}
+
+func names(defs []Table) []string {
+	list := make([]string, len(defs))
+	for i, def := range defs {
+		list[i] = def.Name
+	}
+	return list
 }

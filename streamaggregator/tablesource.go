@@ -16,15 +16,18 @@ import (
 // maxTableBytes bounds what is read of a table's file or HTTP response.
 const maxTableBytes = 64 << 20
 
-// read gets the rows of a file or HTTP table.
+// read gets the rows of a table.
 func (t Table) read(ctx context.Context, client *http.Client) ([]map[string]any, error) {
 	var (
 		data []byte
 		err  error
 	)
-	if t.Source == SourceHTTP {
+	switch t.Source {
+	case SourceInline:
+		return t.Rows, nil
+	case SourceHTTP:
 		data, err = t.fetch(ctx, client)
-	} else {
+	default:
 		data, err = readFile(t.Path)
 	}
 	if err != nil {
