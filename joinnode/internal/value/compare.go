@@ -135,12 +135,19 @@ func compareNumbers(a, b *Value) (int, bool) {
 // compareFloats answers the common cases that floating point can decide
 // exactly; done is false for the others.
 func compareFloats(a, b *Value) (order int, done, ok bool) {
-	if a.Kind != Float && b.Kind != Float {
-		if a.Kind == Number && b.Kind == Number {
-			fa, okA := shortFloat(a.Text)
-			fb, okB := shortFloat(b.Text)
-			return cmp.Compare(fa, fb), okA && okB, true
+	if a.Kind == Number && b.Kind != Float {
+		f, short := shortFloat(a.Text)
+		switch {
+		case !short:
+		case b.Kind == Int:
+			return compareFloatInt(f, int64(b.Bits)), true, true
+		case b.Kind == Number:
+			g, short := shortFloat(b.Text)
+			return cmp.Compare(f, g), short, true
 		}
+		return 0, false, false
+	}
+	if a.Kind != Float && b.Kind != Float && b.Kind != Number {
 		return 0, false, false
 	}
 	if a.Kind != Float {
