@@ -1,0 +1,98 @@
+package pipeline
+
+import (
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
+)
+
+// composite stands for an input number where rows have several parts.
+const composite = -1
+
+// edge carries records into one port of an operator. It is the Output of the
+// operator that writes to it.
+type edge struct {
+	p        *Pipeline
+	to       operator.Operator
+	port     int
+	seq      uint64
+	progress operator.Progress // as last told
+
+	// Of the operator that writes to the edge, for what it drops: its stage and
+	// the input behind each of its ports.
+	stage  int
+	inputs [2]int
+}
+
+func newEdge(p *Pipeline, to operator.Operator, port int) *edge {
+	return &edge{p: p, to: to, port: port, progress: operator.Progress{Seen: minTime, Low: minTime}}
+}
+
+func (e *edge) writtenBy(stage, port0, port1 int) *edge {
+	e.stage, e.inputs = stage, [2]int{port0, port1}
+	return e
+}
+
+// Emit implements operator.Output. Where the clock drives time a record takes
+// the instant at which it enters (semantics.md §6).
+func (e *edge) Emit(rec operator.Record) {
+	e.seq++
+	rec.Seq = e.seq
+	if !e.p.plan.Time.Event() {
+		rec.TS = e.p.now
+	}
+	e.to.Process(e.port, rec)
+}
+
+// Advance implements operator.Output.
+func (e *edge) Advance(p operator.Progress) {
+	e.progress = p
+	e.to.Advance(e.port, p)
+}
+
+// Drop implements operator.Output.
+func (e *edge) Drop(port int, rec operator.Record, why operator.Reason, pending bool) {
+	e.p.counters.drop(e.stage, why, pending)
+	if why == operator.Filtered {
+		return // WHERE said no: that is a result, not a loss
+	}
+	input := e.inputs[port]
+	e.p.late(input, e.p.watermark(e.stage, port), rec.TS, why, func() []byte {
+		if why != operator.KeyEvicted && input != composite {
+			return e.p.batch.bytes(e.p.current.raw)
+		}
+		return e.p.graph.kept(e.p.plan, e.stage, port, rec.Row)
+	})
+}
+
+// watermark returns how far a join's port has come.
+func (p *Pipeline) watermark(stage, port int) int64 {
+	if port == 0 {
+		return p.graph.stages[stage].left.progress.Seen
+	}
+	return p.graph.stages[stage].right.progress.Seen
+}
+
+// joinConfig is the plan's stage as the operator takes it.
+func (p *Pipeline) joinConfig(i int) operator.JoinConfig {
+	st, in := &p.plan.Stages[i], &p.plan.Inputs[i+1]
+	cfg := operator.JoinConfig{
+		Within: st.Within, Left: st.Left, RightRetention: st.RightRetention, Clocked: !p.plan.Time.Event(),
+		Keys: [2]int{st.LeftKeys, in.Keys}, Keep: [2]int{st.LeftKeep, in.Keep},
+		MaxKeys: p.cfg.MaxKeys, MaxRows: p.cfg.MaxRows, RightSource: i + 1,
+	}
+	for _, o := range st.Out {
+		cfg.Out = append(cfg.Out, operator.OutCol{Port: uint8(o.Port), Col: o.Col})
+	}
+	return cfg
+}
+
+func filterText(filters []plan.Conjunct) string {
+	text := ""
+	for i, f := range filters {
+		if i > 0 {
+			text += " AND "
+		}
+		text += f.Text
+	}
+	return text
+}

@@ -1,0 +1,282 @@
+// Package pipeline runs a planned query: one queue in, one loop that moves rows
+// through the operators, one emitter that delivers results in order. It owns
+// every clock, goroutine, lock and counter of a query, so that operators need
+// none.
+package pipeline
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rulego/streamsql/logger"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+)
+
+// Config is what a pipeline needs beside its plan.
+type Config struct {
+	Clock        Clock
+	Log          logger.Logger
+	QueueRows    int // rows that wait for the loop
+	BacklogLimit int // results that wait for delivery before callers are held back
+	Block        bool
+	BlockTimeout time.Duration
+	MaxKeys      int // per side and stage
+	MaxRows      int // per side and stage; 0 = unbounded
+	// OnResult and OnLate are called by the emitter goroutine, in order; OnEnd
+	// once behind the last of them, before Done is closed.
+	OnResult func(*Result)
+	OnLate   func(*Late)
+	OnEnd    func()
+	// WantLate tells whether anybody wants dropped rows.
+	WantLate func() bool
+}
+
+// Row is one row at the door: encoded in its input's layout.
+type Row struct {
+	Input   int
+	TS      int64 // event time; unused in processing time
+	BadTime bool
+	Row     row.Row // Enc is copied by Put; Side passes to the pipeline
+	Raw     []byte  // the whole row as JSON, if the late output wants it; copied by Put
+}
+
+// Result is one result row, valid until OnResult returns.
+type Result struct {
+	Row   row.Row // in the layout of plan.Output
+	Nulls uint64  // bit i: input i is NULL-complemented
+	Why   operator.CloseReason
+}
+
+// Late is one row on its way to the late output, valid until OnLate returns.
+type Late struct {
+	Input     int // −1 for a composite row
+	Reason    operator.Reason
+	TS        int64
+	Watermark int64
+	JSON      []byte
+}
+
+// Pipeline is one running query. Put, Drain, Stop, Stats and HandOver are safe
+// for concurrent use.
+type Pipeline struct {
+	cfg   Config
+	plan  *plan.Plan
+	queue *queue
+	graph *graph
+	out   *outbox
+
+	loopDone chan struct{} // the loop has ended; its state may be taken over
+	done     chan struct{} // the last result was delivered
+
+	// Set before the queue is closed; read by the loop behind it.
+	mu         sync.Mutex
+	closed     bool
+	closeWhy   operator.CloseReason
+	successor  *Pipeline
+	emitterGID uint64
+	// Set before the first row, by Adopt or Follow.
+	predecessor *Pipeline       // whose state is taken over; nil: none
+	transfer    *plan.Transfer  // how
+	after       <-chan struct{} // closed when the old query's last result is out
+
+	// Owned by the loop.
+	now      int64 // the instant of the step at hand
+	current  *arrival
+	batch    *batch
+	timer    Timer
+	timerAt  int64
+	counters *counters
+}
+
+// New builds the graph. Nothing runs before the first row.
+func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
+	pl := &Pipeline{cfg: cfg, plan: p, queue: newQueue(cfg), now: minTime,
+		loopDone: make(chan struct{}), done: make(chan struct{}), closeWhy: operator.ClosedByStop}
+	pl.counters = newCounters(pl)
+	pl.out = newOutbox(pl)
+	g, err := newGraph(pl)
+	if err != nil {
+		return nil, err
+	}
+	pl.graph = g
+	pl.queue.onFirst = func() {
+		pre := pl.predecessor
+		pl.predecessor = nil // or every reload would keep the one before alive
+		go pl.loop(pre)
+		go pl.out.run(pl.after)
+	}
+	return pl, nil
+}
+
+// Put admits all rows or none, in order. It returns ErrClosed after Stop and
+// ErrOverflow when there was no room in time.
+func (p *Pipeline) Put(rows []Row) error {
+	err := p.queue.put(rows)
+	if err == ErrOverflow { //nolint:errorlint // put returns the sentinel itself
+		p.counters.overflow(rows)
+	}
+	return err
+}
+
+// Mark returns a channel that is closed once every row admitted before has been
+// processed, everything due by now was emitted, and its results were delivered.
+func (p *Pipeline) Mark() <-chan struct{} {
+	ch := make(chan struct{})
+	if p.queue.mark(ch) {
+		return ch
+	}
+	p.queue.mu.Lock()
+	started := p.queue.started
+	p.queue.mu.Unlock()
+	if started {
+		return p.done // closed: the end comes after everything
+	}
+	close(ch)
+	return ch
+}
+
+// Stop closes the inputs, lets the operators flush and waits until the last
+// result was delivered, unless it is called by a sink: then it returns at once
+// and Done tells the end.
+func (p *Pipeline) Stop() {
+	p.close(operator.ClosedByStop, nil)
+	p.mu.Lock()
+	inside := p.emitterGID != 0 && p.emitterGID == GoroutineID()
+	p.mu.Unlock()
+	if !inside {
+		<-p.done
+	}
+}
+
+// WantsLate tells whether rows should come with their whole JSON beside them.
+func (p *Pipeline) WantsLate() bool { return p.cfg.WantLate() }
+
+// Retire closes the inputs for a successor of another kind: pending rows leave
+// with closedBy=reload. It returns at once; Done tells the end.
+func (p *Pipeline) Retire() { p.close(operator.ClosedByReload, nil) }
+
+// Done is closed when the last result was delivered after Stop or HandOver.
+func (p *Pipeline) Done() <-chan struct{} { return p.done }
+
+func (p *Pipeline) close(why operator.CloseReason, successor *Pipeline) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.closed, p.closeWhy, p.successor = true, why, successor
+	if started := p.queue.close(); !started {
+		// No row ever came: there is no loop to end, but there may be a
+		// predecessor whose state was meant for us.
+		p.endUnstarted()
+	}
+	return true
+}
+
+// loop is the one goroutine that touches operators.
+func (p *Pipeline) loop(pre *Pipeline) {
+	defer close(p.loopDone)
+	p.inherit(pre)
+	var spare batch
+	for {
+		taken, now, more := p.queue.take(&spare)
+		p.run(&taken)
+		if len(taken.arrivals) == 0 {
+			p.advance(now)
+			p.publish()
+		}
+		if !more {
+			break
+		}
+		taken.reset()
+		spare = taken
+		p.setTimer(now)
+	}
+	p.stopTimer()
+	p.end()
+}
+
+// publishEvery is after how many rows of a large batch results and room are
+// handed on.
+const publishEvery = 64
+
+func (p *Pipeline) run(b *batch) {
+	p.batch = b
+	open := 0
+	for i := range b.arrivals {
+		p.step(&b.arrivals[i])
+		if b.arrivals[i].marker == nil {
+			open++
+		}
+		if (i+1)%publishEvery == 0 || i == len(b.arrivals)-1 {
+			p.publish()
+			p.queue.processed(open)
+			open = 0
+		}
+	}
+	p.current, p.batch = nil, nil
+}
+
+// step is one arrival (semantics.md §4; the operators do points 4 to 8).
+func (p *Pipeline) step(a *arrival) {
+	p.current = a
+	p.advance(a.now)
+	if a.marker != nil {
+		p.out.marker(a.marker)
+		return
+	}
+	p.counters.rowsIn++
+	src := &p.graph.sources[a.input]
+	rec := operator.Record{TS: a.now, Diff: 1, Row: row.Row{Enc: p.batch.bytes(a.enc), Side: a.side}}
+	if p.plan.Time.Event() {
+		src.heard(a.now)
+		rec.TS = a.ts
+		switch {
+		case a.badTime:
+			p.drop(src, rec, operator.BadTimestamp)
+			return
+		case p.future(a):
+			p.drop(src, rec, operator.FutureTimestamp)
+			return
+		}
+		src.advance(a.ts, false)
+		if a.ts < src.progress.Low {
+			p.drop(src, rec, operator.Late)
+			return
+		}
+	}
+	src.head.Emit(rec)
+	p.graph.endStep()
+}
+
+func (p *Pipeline) future(a *arrival) bool {
+	skew := p.plan.Time.MaxFutureSkew
+	return skew > 0 && a.ts > a.now && a.ts-a.now > int64(skew)
+}
+
+func (p *Pipeline) drop(src *source, rec operator.Record, why operator.Reason) {
+	p.counters.drop(src.stage, why, false)
+	p.late(src.input, src.progress.Seen, rec.TS, why, func() []byte { return p.batch.bytes(p.current.raw) })
+}
+
+// publish makes counters visible and hands results to the emitter.
+func (p *Pipeline) publish() {
+	p.counters.publish()
+	p.out.deliver()
+}
+
+// end flushes in cascade order (semantics.md §5), or leaves the state to the
+// successor, and delivers what is left.
+func (p *Pipeline) end() {
+	p.mu.Lock()
+	why, successor := p.closeWhy, p.successor
+	p.mu.Unlock()
+	if successor == nil {
+		p.graph.flush(why)
+	}
+	p.publish()
+	p.out.close()
+}

@@ -1,0 +1,228 @@
+package pipeline
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// The errors of admission; package joinnode shows them under its own names.
+var (
+	ErrClosed   = errors.New("the query is stopped")
+	ErrOverflow = errors.New("the input queue is full")
+)
+
+// arrival is one row in the queue. Its bytes lie in the queue's slab.
+type arrival struct {
+	input   int
+	now     int64 // clock reading taken at admission, ns; never falls
+	ts      int64 // event time, ns
+	badTime bool
+	enc     span
+	side    []any // Go values without encoding; owned by the row
+	raw     span  // the whole row as JSON, kept only for the late output
+	marker  chan struct{}
+}
+
+// span is a stretch of the slab.
+type span struct{ from, to int }
+
+// batch is what the loop takes at once. The loop owns it until it gives it back.
+type batch struct {
+	arrivals []arrival
+	slab     []byte
+}
+
+func (b *batch) bytes(s span) []byte { return b.slab[s.from:s.to:s.to] }
+
+// maxIdleSlab is how much slab a drained batch may keep for the next rows.
+const maxIdleSlab = 1 << 20
+
+func (b *batch) reset() {
+	clear(b.arrivals) // drops references to side values and markers
+	b.arrivals = b.arrivals[:0]
+	if cap(b.slab) > maxIdleSlab {
+		b.slab = nil
+	}
+	b.slab = b.slab[:0]
+}
+
+// queue is the one ordered way in (semantics.md §1): what stands earlier in it
+// happened earlier, for every stream. Admission is bounded in rows, and while
+// results are backed up nothing is admitted, so that a slow sink slows its
+// sources instead of filling memory.
+type queue struct {
+	clock        Clock
+	capacity     int // rows waiting for the loop
+	backlogLimit int // results waiting for the emitter
+	block        bool
+	blockTimeout time.Duration
+	onFirst      func() // starts the goroutines; called once, under the lock
+
+	mu      sync.Mutex
+	arrived sync.Cond // the loop waits here
+	space   sync.Cond // callers wait here
+	fill    batch
+	started bool
+	closed  bool
+	rows    int // admitted and not yet taken by the loop's current batch
+	backlog int // results not yet delivered
+	lastNow int64
+	alarm   bool // a timer fired
+}
+
+func newQueue(cfg Config) *queue {
+	q := &queue{clock: cfg.Clock, capacity: cfg.QueueRows, backlogLimit: cfg.BacklogLimit,
+		block: cfg.Block, blockTimeout: cfg.BlockTimeout}
+	q.arrived.L, q.space.L = &q.mu, &q.mu
+	return q
+}
+
+// nowLocked reads the clock so that it never falls in queue order.
+func (q *queue) nowLocked() int64 {
+	q.lastNow = max(q.lastNow, q.clock.Now().UnixNano())
+	return q.lastNow
+}
+
+// put admits all rows or none. It waits for room up to the block timeout and
+// then, or at once where the strategy is to drop, returns ErrOverflow. A group
+// larger than the queue is admitted once the queue is empty.
+func (q *queue) put(rows []Row) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.waitForRoom(len(rows)); err != nil {
+		return err
+	}
+	q.startLocked()
+	now := q.nowLocked()
+	for i := range rows {
+		r := &rows[i]
+		a := arrival{input: r.Input, now: now, ts: r.TS, badTime: r.BadTime, side: r.Row.Side}
+		a.enc = q.copyLocked(r.Row.Enc)
+		a.raw = q.copyLocked(r.Raw)
+		q.fill.arrivals = append(q.fill.arrivals, a)
+	}
+	q.rows += len(rows)
+	q.arrived.Signal()
+	return nil
+}
+
+func (q *queue) copyLocked(b []byte) span {
+	from := len(q.fill.slab)
+	q.fill.slab = append(q.fill.slab, b...)
+	return span{from, len(q.fill.slab)}
+}
+
+func (q *queue) startLocked() {
+	if !q.started {
+		q.started = true
+		q.onFirst()
+	}
+}
+
+func (q *queue) roomLocked(n int) bool {
+	return (q.rows == 0 || q.rows+n <= q.capacity) && q.backlog < q.backlogLimit
+}
+
+func (q *queue) waitForRoom(n int) error {
+	if q.closed {
+		return ErrClosed
+	}
+	if q.roomLocked(n) {
+		return nil
+	}
+	if !q.block {
+		return ErrOverflow
+	}
+	expired := false
+	timer := q.clock.AfterFunc(q.blockTimeout, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		expired = true
+		q.space.Broadcast()
+	})
+	defer timer.Stop()
+	for !q.roomLocked(n) {
+		if q.closed {
+			return ErrClosed
+		}
+		if expired {
+			return ErrOverflow
+		}
+		q.space.Wait()
+	}
+	if q.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// mark admits a marker: its channel is closed when all that stands before it
+// is processed and delivered. False when there is nothing to wait for.
+func (q *queue) mark(done chan struct{}) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.started || q.closed {
+		return false
+	}
+	q.fill.arrivals = append(q.fill.arrivals, arrival{now: q.nowLocked(), marker: done})
+	q.arrived.Signal()
+	return true
+}
+
+// ring tells the loop that a timer fired.
+func (q *queue) ring() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.alarm = true
+	q.arrived.Signal()
+}
+
+// close ends admission; blocked callers get ErrClosed. It reports whether the
+// loop runs.
+func (q *queue) close() (started bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.arrived.Signal()
+	q.space.Broadcast()
+	return q.started
+}
+
+// take waits until there are arrivals, a timer fired or the queue was closed,
+// and swaps the filled batch for the empty one. now is the clock at that
+// moment; where arrivals were taken it is the last one's. more is false when
+// the queue is closed and everything was taken.
+func (q *queue) take(empty *batch) (taken batch, now int64, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.fill.arrivals) == 0 && !q.closed && !q.alarm {
+		q.arrived.Wait()
+	}
+	taken, q.fill = q.fill, *empty
+	q.alarm = false
+	now = q.nowLocked()
+	return taken, now, len(taken.arrivals) > 0 || !q.closed
+}
+
+// processed gives room back for rows that the loop has done with.
+func (q *queue) processed(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.rows -= n
+	q.space.Broadcast()
+}
+
+// addBacklog counts results that wait for delivery; a negative n tells of
+// delivered ones.
+func (q *queue) addBacklog(n int) {
+	if n == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.backlog += n
+	if n < 0 {
+		q.space.Broadcast()
+	}
+}

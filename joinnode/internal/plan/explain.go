@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Explain prints the operator graph from the sinks up: what each operator does,
+// which columns it keeps, which parts of WHERE were moved to which input, and
+// what bounds its state.
+func (p *Plan) Explain(maxKeys, maxRows int) string {
+	var b strings.Builder
+	b.WriteString("Project " + strings.Join(p.Output.Text, ", ") + "\n")
+	p.explainStage(&b, len(p.Stages)-1, 1, maxKeys, maxRows)
+	b.WriteString("time: " + p.Time.describe() + "\n")
+	for _, w := range p.Warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	return b.String()
+}
+
+func (p *Plan) explainStage(b *strings.Builder, i, depth, maxKeys, maxRows int) {
+	st := &p.Stages[i]
+	line := func(depth int, format string, args ...any) {
+		b.WriteString(strings.Repeat("  ", depth-1) + "└ " + fmt.Sprintf(format, args...) + "\n")
+	}
+	note := func(format string, args ...any) {
+		b.WriteString(strings.Repeat("  ", depth) + "  " + fmt.Sprintf(format, args...) + "\n")
+	}
+	if len(st.Filters) > 0 {
+		line(depth, "Filter %s", texts(st.Filters))
+		depth++
+	}
+	kind := "INNER"
+	if st.Left {
+		kind = "LEFT"
+	}
+	line(depth, "IntervalJoin stage %d %s on %s within %s", i+1, kind, st.On, time.Duration(st.Within))
+	leftRetention, rightRetention := time.Duration(st.Within), time.Duration(st.RightRetention)
+	note("left  keeps %s for %s", columnsText(st.LeftLayout.Text, st.LeftKeys, st.LeftKeep), leftRetention)
+	in := &p.Inputs[i+1]
+	note("right keeps %s for %s", columnsText(in.Layout.Text, in.Keys, in.Keep), rightRetention)
+	note("state ≤ left rate × %s + right rate × %s rows; gates a side: %d keys, %s", leftRetention, rightRetention, maxKeys, rowsText(maxRows))
+	if i > 0 {
+		p.explainStage(b, i-1, depth+1, maxKeys, maxRows)
+	} else {
+		p.explainInput(line, &p.Inputs[0], depth+1)
+	}
+	p.explainInput(line, in, depth+1)
+}
+
+func (p *Plan) explainInput(line func(int, string, ...any), in *Input, depth int) {
+	if len(in.Filters) > 0 {
+		line(depth, "Filter %s (moved to the input)", texts(in.Filters))
+		depth++
+	}
+	name := in.Stream
+	if in.Alias != in.Stream {
+		name += " AS " + in.Alias
+	}
+	line(depth, "Stream %s reads %s", name, strings.Join(in.Layout.Text, ", "))
+}
+
+func (t Time) describe() string {
+	if !t.Event() {
+		return "arrival (processing time)"
+	}
+	unit := "guessed by magnitude"
+	if t.Unit != "" {
+		unit = t.Unit
+	}
+	idle := "never idle"
+	if t.IdleTimeout > 0 {
+		idle = "idle after " + t.IdleTimeout.String()
+	}
+	skew := "no bound on future timestamps"
+	if t.MaxFutureSkew > 0 {
+		skew = "at most " + t.MaxFutureSkew.String() + " ahead of the clock"
+	}
+	return fmt.Sprintf("event time from %s (unit %s), %s, %s", t.Text, unit, idle, skew)
+}
+
+func texts(cs []Conjunct) string {
+	all := make([]string, len(cs))
+	for i, c := range cs {
+		all[i] = c.Text
+	}
+	return strings.Join(all, " AND ")
+}
+
+func columnsText(cols []string, keys, keep int) string {
+	text := "key (" + strings.Join(cols[:keys], ", ") + ")"
+	if keep > keys {
+		text += ", " + strings.Join(cols[keys:keep], ", ")
+	}
+	return text
+}
+
+func rowsText(maxRows int) string {
+	if maxRows <= 0 {
+		return "rows unbounded"
+	}
+	return fmt.Sprintf("%d rows", maxRows)
+}

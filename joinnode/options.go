@@ -1,0 +1,254 @@
+package joinnode
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rulego/streamsql/logger"
+	"github.com/rulego/streamsql/schema"
+	"github.com/rulego/streamsql/types"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/delegate"
+	"github.com/streamjoin/streamjoin/joinnode/internal/pipeline"
+)
+
+// Defaults of a join query; zero and negative values given to options mean the
+// default, as in streamsql.
+const (
+	DefaultJoinMaxKeys  = 10000
+	DefaultBufferRows   = 10000
+	DefaultBlockTimeout = 10 * time.Second
+)
+
+// Option sets one thing about an engine. Options combine in any order and none
+// undoes another; of two that set the same thing the later one counts. A value
+// out of range is reported by Execute as ErrOption.
+type Option func(*options)
+
+// Clock tells the time and calls back; see WithClock.
+type Clock = pipeline.Clock
+
+// Timer is a pending call of Clock.AfterFunc.
+type Timer = pipeline.Timer
+
+// options is everything that can be set. Its zero value is a working engine.
+type options struct {
+	log        logger.Logger
+	discardLog bool
+	logLevel   *logger.Level
+
+	base       *types.PerformanceConfig // a preset or WithCustomPerformance
+	buffers    *types.BufferConfig
+	overflow   *types.OverflowConfig
+	workers    *types.WorkerConfig
+	monitoring *types.MonitoringConfig
+
+	schema                *schema.Schema
+	analyticMaxPartitions int
+	groupMaxPartitions    int
+	windowMaxRows         int
+
+	joinMaxKeys int
+	joinMaxRows int
+	clock       Clock
+}
+
+// WithLogLevel sets the least severe level that is logged by this engine.
+func WithLogLevel(level logger.Level) Option { return func(o *options) { o.logLevel = &level } }
+
+// WithDiscardLog turns logging off for this engine.
+func WithDiscardLog() Option { return func(o *options) { o.discardLog = true } }
+
+// WithLogger sets the logger of this engine; nil keeps the process default.
+func WithLogger(l logger.Logger) Option {
+	return func(o *options) {
+		if l != nil {
+			o.log = l
+		}
+	}
+}
+
+// WithHighPerformance takes streamsql's preset for throughput: larger buffers.
+func WithHighPerformance() Option { return preset(types.HighPerformanceConfig) }
+
+// WithLowLatency takes streamsql's preset for latency: smaller buffers.
+func WithLowLatency() Option { return preset(types.LowLatencyConfig) }
+
+// WithCustomPerformance takes a whole performance configuration.
+func WithCustomPerformance(config types.PerformanceConfig) Option {
+	return preset(func() types.PerformanceConfig { return config })
+}
+
+func preset(config func() types.PerformanceConfig) Option {
+	return func(o *options) {
+		c := config()
+		o.base = &c
+	}
+}
+
+// WithBufferSizes sets how many rows may wait at the input, how many results at
+// the output, and how many window results (windows only). On a join the first
+// is the bound of the input queue and the second how many results may wait for
+// the sinks before callers are held back.
+func WithBufferSizes(dataChannelSize, resultChannelSize, windowOutputSize int) Option {
+	return func(o *options) {
+		o.buffers = &types.BufferConfig{DataChannelSize: dataChannelSize, ResultChannelSize: resultChannelSize, WindowOutputSize: windowOutputSize}
+	}
+}
+
+// WithOverflowStrategy says what a full input queue does: "block" (the default;
+// a caller waits up to blockTimeout, 0 = 10 s, and then gets ErrOverflow),
+// "drop" (the row is dropped and counted) or "expand" (single-stream queries
+// only; a join logs a warning and drops).
+func WithOverflowStrategy(strategy string, blockTimeout time.Duration) Option {
+	return func(o *options) {
+		o.overflow = &types.OverflowConfig{Strategy: strategy, BlockTimeout: blockTimeout, AllowDataLoss: strategy == "drop"}
+	}
+}
+
+// WithWorkerConfig sets streamsql's sink workers (single-stream queries only;
+// results are delivered in order by one goroutine all the same).
+func WithWorkerConfig(sinkPoolSize, sinkWorkerCount, maxRetryRoutines int) Option {
+	return func(o *options) {
+		o.workers = &types.WorkerConfig{SinkPoolSize: sinkPoolSize, SinkWorkerCount: sinkWorkerCount, MaxRetryRoutines: maxRetryRoutines}
+	}
+}
+
+// WithMonitoring turns streamsql's monitoring on (single-stream queries only;
+// the counters of a join are always there).
+func WithMonitoring(updateInterval time.Duration, enableDetailedStats bool) Option {
+	return func(o *options) {
+		o.monitoring = &types.MonitoringConfig{EnableMonitoring: true, StatsUpdateInterval: updateInterval, EnableDetailedStats: enableDetailedStats}
+	}
+}
+
+// WithSchema validates every incoming row; rows that fail are dropped and
+// counted (SchemaDropped), EmitTo, EmitJSON and EmitSync also return the error.
+func WithSchema(s schema.Schema) Option { return func(o *options) { o.schema = &s } }
+
+// WithAnalyticMaxPartitions caps the PARTITION states of analytic functions
+// (single-stream queries only). n ≤ 0 means 10000.
+func WithAnalyticMaxPartitions(n int) Option {
+	return func(o *options) { o.analyticMaxPartitions = n }
+}
+
+// WithGroupMaxPartitions caps the groups of GROUP BY (single-stream queries
+// only). n ≤ 0 means 10000.
+func WithGroupMaxPartitions(n int) Option { return func(o *options) { o.groupMaxPartitions = n } }
+
+// WithWindowMaxRows caps the rows that a time window buffers (single-stream
+// queries only). n ≤ 0 means no bound.
+func WithWindowMaxRows(n int) Option { return func(o *options) { o.windowMaxRows = n } }
+
+// WithJoinMaxKeys caps the keys buffered per side and stage of a join. Above it
+// the least recently used key is evicted with its rows; pending LEFT rows among
+// them get no NULL row (counters keys_evicted, left_pending_evicted). n ≤ 0
+// means 10000 (seed page, "Resource Bounds").
+func WithJoinMaxKeys(n int) Option { return func(o *options) { o.joinMaxKeys = n } }
+
+// WithJoinMaxRows caps the rows buffered per side and stage of a join; above it
+// new rows are dropped (counter rows_dropped). n ≤ 0 means no bound.
+func WithJoinMaxRows(n int) Option { return func(o *options) { o.joinMaxRows = n } }
+
+// WithClock gives a join a clock of its own, for tests and replays.
+func WithClock(c Clock) Option { return func(o *options) { o.clock = c } }
+
+// build applies and validates.
+func build(opts []Option) (*options, error) {
+	o := &options{}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(o)
+		}
+	}
+	o.settleLog()
+	if o.clock == nil {
+		o.clock = pipeline.SystemClock{}
+	}
+	if o.joinMaxKeys <= 0 {
+		o.joinMaxKeys = DefaultJoinMaxKeys
+	}
+	o.joinMaxRows = max(o.joinMaxRows, 0)
+	return o, o.validate()
+}
+
+func (o *options) settleLog() {
+	switch {
+	case o.discardLog:
+		o.log = logger.NewDiscardLogger()
+	case o.log == nil && o.logLevel != nil:
+		o.log = logger.NewLogger(*o.logLevel, os.Stdout)
+	case o.log == nil:
+		o.log = logger.GetDefault()
+	case o.logLevel != nil:
+		o.log.SetLevel(*o.logLevel)
+	}
+}
+
+func (o *options) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...))
+	}
+	if o.overflow != nil {
+		switch o.overflow.Strategy {
+		case "block", "drop", "expand", "":
+		default:
+			bad("overflow strategy %q, want block, drop or expand", o.overflow.Strategy)
+		}
+		if o.overflow.BlockTimeout < 0 {
+			bad("block timeout %s is negative", o.overflow.BlockTimeout)
+		}
+	}
+	if b := o.buffers; b != nil && (b.DataChannelSize < 0 || b.ResultChannelSize < 0 || b.WindowOutputSize < 0) {
+		bad("buffer sizes %d, %d, %d must not be negative", b.DataChannelSize, b.ResultChannelSize, b.WindowOutputSize)
+	}
+	if w := o.workers; w != nil && (w.SinkPoolSize < 0 || w.SinkWorkerCount < 0 || w.MaxRetryRoutines < 0) {
+		bad("worker numbers %d, %d, %d must not be negative", w.SinkPoolSize, w.SinkWorkerCount, w.MaxRetryRoutines)
+	}
+	if o.monitoring != nil && o.monitoring.StatsUpdateInterval < 0 {
+		bad("monitoring interval %s is negative", o.monitoring.StatsUpdateInterval)
+	}
+	return errors.Join(errs...)
+}
+
+// pipeline translates the options for a join.
+func (o *options) pipeline() pipeline.Config {
+	cfg := pipeline.Config{Clock: o.clock, Log: o.log, QueueRows: DefaultBufferRows, BacklogLimit: DefaultBufferRows,
+		Block: true, BlockTimeout: DefaultBlockTimeout, MaxKeys: o.joinMaxKeys, MaxRows: o.joinMaxRows}
+	if o.base != nil {
+		cfg.QueueRows = positive(o.base.BufferConfig.DataChannelSize, cfg.QueueRows)
+		cfg.BacklogLimit = positive(o.base.BufferConfig.ResultChannelSize, cfg.BacklogLimit)
+	}
+	if o.buffers != nil {
+		cfg.QueueRows = positive(o.buffers.DataChannelSize, cfg.QueueRows)
+		cfg.BacklogLimit = positive(o.buffers.ResultChannelSize, cfg.BacklogLimit)
+	}
+	if o.overflow != nil {
+		cfg.Block = o.overflow.Strategy == "block" || o.overflow.Strategy == ""
+		if o.overflow.BlockTimeout > 0 {
+			cfg.BlockTimeout = o.overflow.BlockTimeout
+		}
+	}
+	return cfg
+}
+
+func positive(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// delegate translates the options for a query that streamsql runs. Package
+// delegate sets streamsql's own channels up so that nothing is lost between
+// them; what is left to choose is its input queue.
+func (o *options) delegate() delegate.Config {
+	p := o.pipeline()
+	cfg := delegate.Config{Logger: o.log, QueueSize: p.QueueRows, Drop: o.overflow != nil && o.overflow.Strategy == "drop",
+		BlockTimeout: p.BlockTimeout, AnalyticMaxPartitions: o.analyticMaxPartitions,
+		GroupMaxPartitions: o.groupMaxPartitions, WindowMaxRows: o.windowMaxRows}
+	return cfg
+}

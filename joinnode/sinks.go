@@ -1,0 +1,213 @@
+package joinnode
+
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rulego/streamsql/logger"
+	"github.com/rulego/streamsql/utils/table"
+)
+
+// sinks are where results go. They are called by one goroutine, in the order of
+// the results, each with every result that came after it was added.
+type sinks struct {
+	log       logger.Logger
+	patience  time.Duration // how long a full channel is waited for
+	queryDone <-chan struct{}
+
+	mu      sync.Mutex // guards changes of the lists
+	current atomic.Pointer[sinkLists]
+	channel chan []map[string]any
+
+	panics  atomic.Int64
+	missed  atomic.Int64 // results that no reader of the channel took
+	warned  atomic.Int64 // UnixNano of the last throttled warning
+	jsonBuf []byte       // the emitter's
+}
+
+// sinkLists is one immutable set of sinks.
+type sinkLists struct {
+	rows    []func([]map[string]any)
+	json    []func([]byte)
+	results []func(Result)
+	late    []func(LateRow)
+}
+
+func (k *sinks) lists() *sinkLists {
+	if l := k.current.Load(); l != nil {
+		return l
+	}
+	return &sinkLists{}
+}
+
+// change replaces the set of sinks by an altered copy.
+func (k *sinks) change(alter func(*sinkLists)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := *k.lists()
+	l.rows = l.rows[:len(l.rows):len(l.rows)]
+	l.json = l.json[:len(l.json):len(l.json)]
+	l.results = l.results[:len(l.results):len(l.results)]
+	l.late = l.late[:len(l.late):len(l.late)]
+	alter(&l)
+	k.current.Store(&l)
+}
+
+// AddSink adds a callback for result rows: one row per call on a join, the rows
+// of one window otherwise. Unlike streamsql's, sinks are called in order. The
+// rows are shared between all sinks: don't change them. A sink may be added
+// before Execute; it sees the results that come after.
+func (s *Streamsql) AddSink(sink func([]map[string]any)) {
+	if sink != nil {
+		s.sinks.change(func(l *sinkLists) { l.rows = append(l.rows, sink) })
+	}
+}
+
+// AddSyncSink does what AddSink does: all sinks are called in order, one result
+// at a time.
+func (s *Streamsql) AddSyncSink(sink func([]map[string]any)) { s.AddSink(sink) }
+
+// AddJSONSink adds a callback for results as JSON: an array with one object on a
+// join, with the rows of one window otherwise. Values that came as JSON leave
+// as they were spelled. The bytes are valid until the sink returns.
+func (s *Streamsql) AddJSONSink(sink func([]byte)) {
+	if sink != nil {
+		s.sinks.change(func(l *sinkLists) { l.json = append(l.json, sink) })
+	}
+}
+
+// AddResultSink adds a callback for results as JSON together with what the
+// engine knows of them: matched or unmatched, which aliases are NULL, and why
+// the row was given up. The Result's bytes are valid until the sink returns.
+func (s *Streamsql) AddResultSink(sink func(Result)) {
+	if sink != nil {
+		s.sinks.change(func(l *sinkLists) { l.results = append(l.results, sink) })
+	}
+}
+
+// AddLateSink adds a callback for rows that were dropped after they were
+// accepted. Add it before the first row: rows that wait in the queue keep their
+// whole JSON beside them only when somebody listens. Of queries that streamsql
+// runs no such rows are known.
+func (s *Streamsql) AddLateSink(sink func(LateRow)) {
+	if sink != nil {
+		s.sinks.change(func(l *sinkLists) { l.late = append(l.late, sink) })
+	}
+}
+
+// PrintTable prints results as tables to the standard output.
+func (s *Streamsql) PrintTable() {
+	s.AddSink(func(rows []map[string]any) {
+		if q, err := s.running(); err == nil {
+			table.FormatTableData(rows, q.fieldOrder())
+		}
+	})
+}
+
+// ToChannel returns a channel of results; it is closed after the last one. Read
+// it until it is closed: while it is full results wait, and so do callers of
+// Emit; a result that nobody takes for the block timeout (10 s) is counted in
+// output_dropped_count and logged. It is nil before Execute, and every call
+// returns the same channel.
+func (s *Streamsql) ToChannel() <-chan []map[string]any {
+	if _, err := s.running(); err != nil {
+		return nil
+	}
+	k := &s.sinks
+	k.mu.Lock()
+	first := k.channel == nil
+	if first {
+		k.channel = make(chan []map[string]any, channelRows)
+	}
+	ch := k.channel
+	k.mu.Unlock()
+	if first {
+		s.AddSink(k.send)
+	}
+	return ch
+}
+
+// channelRows is the buffer of ToChannel.
+const channelRows = 1024
+
+func (k *sinks) send(rows []map[string]any) {
+	select {
+	case k.channel <- rows:
+		return
+	default:
+	}
+	timer := time.NewTimer(k.patience)
+	defer timer.Stop()
+	select {
+	case k.channel <- rows:
+	case <-timer.C:
+		k.missed.Add(1)
+		k.warn("ToChannel: nobody took a result for %s, it is dropped; read the channel until it is closed", k.patience)
+	}
+}
+
+// closeChannel follows the last result.
+func (k *sinks) closeChannel() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.channel != nil {
+		close(k.channel)
+	}
+}
+
+// call runs one sink; a panic in it must not end the query.
+func (k *sinks) call(f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			k.panics.Add(1)
+			k.log.Error("a result sink panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	f()
+}
+
+// pass gives one result to every sink. Each form is made once, and only if
+// somebody wants it.
+func (k *sinks) pass(r Result, appendJSON func([]byte) []byte, rows func() []map[string]any) {
+	l := k.lists()
+	if len(l.json)+len(l.results) > 0 {
+		k.jsonBuf = appendJSON(k.jsonBuf[:0])
+		r.JSON = k.jsonBuf
+		for _, sink := range l.json {
+			k.call(func() { sink(r.JSON) })
+		}
+		for _, sink := range l.results {
+			k.call(func() { sink(r) })
+		}
+	}
+	if len(l.rows) > 0 {
+		m := rows()
+		for _, sink := range l.rows {
+			k.call(func() { sink(m) })
+		}
+	}
+}
+
+func (k *sinks) passLate(r LateRow) {
+	for _, sink := range k.lists().late {
+		k.call(func() { sink(r) })
+	}
+}
+
+// warn logs at most one line in 10 s.
+func (k *sinks) warn(format string, args ...any) {
+	now, last := time.Now().UnixNano(), k.warned.Load()
+	if now-last >= int64(10*time.Second) && k.warned.CompareAndSwap(last, now) {
+		k.log.Warn(format, args...)
+	}
+}
+
+// addStats adds the counters of the sinks.
+func (k *sinks) addStats(stats map[string]int64) map[string]int64 {
+	stats["sink_panics"] = k.panics.Load()
+	stats["output_dropped_count"] += k.missed.Load()
+	stats["dropped_count"] += k.missed.Load()
+	return stats
+}
