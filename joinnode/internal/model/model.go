@@ -6,15 +6,19 @@
 // Where that page leaves a choice, the model takes these readings:
 //
 //   - An input is "seen" by any row that names it, bad ones included (§5).
-//   - At one instant the watermarks of several idle inputs move in the order
-//     last joined first, so rows of later stages leave before new NULL rows
-//     of earlier stages come (§5).
+//   - At one instant the watermarks of several idle inputs move in query order
+//     and the frontiers behind them, as they would for a row of each: a NULL
+//     row still meets a partner that leaves at the same instant (§5).
+//   - Rows that an evicted key takes along go in (ts, seq) order (§4).
 //   - A future timestamp counts in late_dropped and future_timestamp, not in
 //     bad_timestamp (§2).
 //   - A result with NULLs from several stages is closed by the reason of the
 //     last stage that complemented it (§7).
 //   - matches_emitted and left_timeout_emitted count what leaves the join,
 //     before WHERE looks at it (§7).
+//   - type_mismatch counts comparisons, those that are evaluated when AND stops
+//     at false and OR at true; filtered counts at inputs, composite_filtered
+//     behind a stage (§7).
 //   - Stop reads the clock: what is due by then is closed by its window (§5).
 package model
 
@@ -164,7 +168,7 @@ func (m *Model) Counters() map[string]int64 {
 		prefix := fmt.Sprintf("join_stage%d_", s.n)
 		for _, name := range []string{"matches_emitted", "left_timeout_emitted", "late_dropped", "input_dropped",
 			"rows_dropped", "keys_evicted", "bad_timestamp", "future_timestamp", "filtered",
-			"left_pending_evicted", "type_mismatch"} {
+			"left_pending_evicted", "type_mismatch", "composite_filtered"} {
 			all[prefix+name] = s.counters[name]
 		}
 		all[prefix+"buffered_rows"] = int64(len(s.left.rows) + len(s.right.rows))

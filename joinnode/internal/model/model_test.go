@@ -171,6 +171,24 @@ func TestIdleReachesLaterStagesThroughTheFrontier(t *testing.T) {
 	require.Equal(t, "idle", m.Advance(base + 15e6 + 1)[0].Closed)
 }
 
+// TestIdleInputsExpireContinuously: sc is idle since 2 and c1 leaves at 10 + 5 +
+// 1 ns, long before sa becomes idle and lets a1 go, although nothing happened in
+// between.
+func TestIdleInputsExpireContinuously(t *testing.T) {
+	q := join(-10, 5)
+	q.IdleTimeout = 100 * time.Millisecond
+	steps := []at{
+		{stream: "sc", id: "c1", key: 1, ts: 0, clock: 0},
+		{stream: "sa", id: "a1", key: 1, ts: 0, clock: 0},
+		{stream: "sa", id: "a2", key: 2, ts: 0, clock: 50},
+		{clock: 1000},
+	}
+	got, _ := run(q, steps...)
+	require.Equal(t, [][]string{{}, {}, {}, {}}, got)
+	got, _ = run(q, append(steps[:2:2], at{clock: 1000})...)
+	require.Equal(t, [][]string{{}, {}, {"a1∅c1 idle"}}, got, "both inputs become idle at once")
+}
+
 func TestGates(t *testing.T) {
 	q := join(-1000)
 	q.MaxKeys = 2

@@ -11,6 +11,11 @@ func (m *Model) passTime(clock int64) {
 		if !ok || next > clock {
 			break
 		}
+		// Nothing is emitted before next, but rows that have nothing to emit
+		// leave as the watermarks go, and are in nobody's way at next.
+		if next-1 > m.clock {
+			m.instant(next - 1)
+		}
 		m.instant(next)
 	}
 	m.instant(clock)
@@ -66,7 +71,7 @@ func (m *Model) instant(t int64) {
 		return
 	}
 	m.cause = "idle"
-	for n, in := range slices.Backward(m.inputs) {
+	for n, in := range m.inputs {
 		if in.seen && sub(t, in.last) >= int64(m.q.IdleTimeout) {
 			m.raise(n, t)
 		}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,9 +164,16 @@ func (q Query) source(alias string) int {
 type Expr interface {
 	// Text returns the expression as SQL.
 	Text() string
-	// eval returns the truth value, and whether a comparison met two kinds.
-	eval(get func(alias, field string) any) (tri, bool)
+	eval(e *evaluation) tri
 	aliases() []string
+}
+
+// evaluation is the row that an expression is evaluated on, and how many
+// comparisons met two kinds. Evaluation goes from left to right; AND stops at
+// false and OR at true.
+type evaluation struct {
+	get        func(alias, field string) any
+	mismatches int64
 }
 
 type tri int
@@ -201,9 +207,9 @@ func (o Operand) text() string {
 	}
 }
 
-func (o Operand) value(get func(alias, field string) any) any {
+func (o Operand) value(e *evaluation) any {
 	if o.Alias != "" {
-		return get(o.Alias, o.Field)
+		return e.get(o.Alias, o.Field)
 	}
 	return o.Literal
 }
@@ -226,41 +232,43 @@ func (c Compare) Text() string { return c.L.text() + " " + c.Op + " " + c.R.text
 
 func (c Compare) aliases() []string { return append(c.L.aliases(), c.R.aliases()...) }
 
-func (c Compare) eval(get func(alias, field string) any) (tri, bool) {
-	l, r := c.L.value(get), c.R.value(get)
+func (c Compare) eval(e *evaluation) tri {
+	l, r := c.L.value(e), c.R.value(e)
 	if isNull(l) || isNull(r) {
-		return unknown, false
+		return unknown
 	}
-	var order int
-	switch ln, rn := number(l), number(r); {
-	case ln != nil && rn != nil:
-		order = ln.Cmp(rn)
-	case ln != nil || rn != nil:
-		return unknown, true
-	default:
-		switch l := l.(type) {
-		case string:
-			r, ok := r.(string)
-			if !ok {
-				return unknown, true
-			}
-			order = strings.Compare(l, r)
-		case bool:
-			r, ok := r.(bool)
-			if !ok {
-				return unknown, true
-			}
-			order = big.NewInt(bit(l)).Cmp(big.NewInt(bit(r)))
-		default:
-			return unknown, true
-		}
+	order, comparable := compare(l, r)
+	if !comparable {
+		e.mismatches++
+		return unknown
 	}
-	holds := map[string]bool{"=": order == 0, "!=": order != 0, "<>": order != 0,
-		"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[c.Op]
-	if holds {
-		return yes, false
+	return truth(map[string]bool{"=": order == 0, "!=": order != 0, "<>": order != 0,
+		"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[c.Op])
+}
+
+// compare orders two values of one kind; false when there is no order.
+func compare(l, r any) (int, bool) {
+	if ln, rn := number(l), number(r); ln != nil && rn != nil {
+		return ln.Cmp(rn), true
+	} else if li, ri := infinity(l), infinity(r); (ln != nil || li != 0) && (rn != nil || ri != 0) {
+		return li - ri, true
 	}
-	return no, false
+	switch l := l.(type) {
+	case string:
+		r, ok := r.(string)
+		return strings.Compare(l, r), ok
+	case bool:
+		r, ok := r.(bool)
+		return int(bit(l) - bit(r)), ok
+	}
+	return 0, false
+}
+
+func truth(b bool) tri {
+	if b {
+		return yes
+	}
+	return no
 }
 
 func bit(b bool) int64 {
@@ -286,12 +294,7 @@ func (e IsNull) Text() string {
 
 func (e IsNull) aliases() []string { return e.X.aliases() }
 
-func (e IsNull) eval(get func(alias, field string) any) (tri, bool) {
-	if (e.X.value(get) == nil) != e.Not {
-		return yes, false
-	}
-	return no, false
-}
+func (e IsNull) eval(ev *evaluation) tri { return truth((e.X.value(ev) == nil) != e.Not) }
 
 // Not is NOT X.
 type Not struct{ X Expr }
@@ -301,10 +304,7 @@ func (e Not) Text() string { return "NOT (" + e.X.Text() + ")" }
 
 func (e Not) aliases() []string { return e.X.aliases() }
 
-func (e Not) eval(get func(alias, field string) any) (tri, bool) {
-	v, mismatch := e.X.eval(get)
-	return yes - v, mismatch
-}
+func (e Not) eval(ev *evaluation) tri { return yes - e.X.eval(ev) }
 
 // Logic is X AND Y, or X OR Y. As a conjunct of a Query only OR makes sense:
 // an AND at the top is two conjuncts.
@@ -324,11 +324,16 @@ func (e Logic) Text() string {
 
 func (e Logic) aliases() []string { return append(e.X.aliases(), e.Y.aliases()...) }
 
-func (e Logic) eval(get func(alias, field string) any) (tri, bool) {
-	x, mx := e.X.eval(get)
-	y, my := e.Y.eval(get)
+func (e Logic) eval(ev *evaluation) tri {
+	x := e.X.eval(ev)
 	if e.Or {
-		return max(x, y), mx || my
+		if x == yes {
+			return yes
+		}
+		return max(x, e.Y.eval(ev))
 	}
-	return min(x, y), mx || my
+	if x == no {
+		return no
+	}
+	return min(x, e.Y.eval(ev))
 }

@@ -39,14 +39,9 @@ func (m *Model) row(n int, a Arrival) {
 		}
 		m.raise(n, x.ts)
 	}
-	for _, e := range m.q.Where {
-		if m.filteredAt(e) != n {
-			continue
-		}
-		if !m.holds(s, e, x.parts) {
-			s.counters["filtered"]++
-			return
-		}
+	if !m.holds(s, x.parts, func(e Expr) bool { return m.filteredAt(e) == n }) {
+		s.counters["filtered"]++
+		return
 	}
 	m.enter(s, n, x)
 }
@@ -109,27 +104,30 @@ func (m *Model) evictFor(s *stage, n int, sd *side, key string) {
 	}
 	oldest := slices.MinFunc(slices.Collect(maps.Keys(keys)), func(a, b string) int { return int(sd.used[a] - sd.used[b]) })
 	s.counters["keys_evicted"]++
-	var kept []*stored
+	var kept, gone []*stored
 	for _, y := range sd.rows {
-		if y.key != oldest {
+		if y.key == oldest {
+			gone = append(gone, y)
+		} else {
 			kept = append(kept, y)
-			continue
 		}
+	}
+	sd.rows = kept
+	sortRows(gone)
+	for _, y := range gone {
 		if sd == &s.left && s.join.Left && !y.matched {
 			s.counters["left_pending_evicted"]++
 		}
 		m.drop(n, sd, y, "keys_evicted")
 	}
-	sd.rows = kept
 }
 
 // emit takes a row that stage s lets out, filters it by the conjuncts that are
 // bound now, and passes it on.
 func (m *Model) emit(s *stage, x *stored) {
-	for _, e := range m.q.Where {
-		if m.filteredAt(e) < 0 && m.boundAt(e) == s.n && !m.holds(s, e, x.parts) {
-			return
-		}
+	if !m.holds(s, x.parts, func(e Expr) bool { return m.filteredAt(e) < 0 && m.boundAt(e) == s.n }) {
+		s.counters["composite_filtered"]++
+		return
 	}
 	if s.n < len(m.stages) {
 		if !m.eventTime() {
@@ -225,11 +223,16 @@ func (m *Model) boundAt(e Expr) int {
 	return n
 }
 
-func (m *Model) holds(s *stage, e Expr, parts []map[string]any) bool {
-	v, mismatch := e.eval(func(alias, name string) any { return m.read(parts, alias, name) })
-	if v != yes && mismatch {
-		s.counters["type_mismatch"]++
+// holds evaluates the conjuncts of WHERE that here selects as one AND.
+func (m *Model) holds(s *stage, parts []map[string]any, here func(Expr) bool) bool {
+	ev := &evaluation{get: func(alias, name string) any { return m.read(parts, alias, name) }}
+	v := yes
+	for _, e := range m.q.Where {
+		if here(e) && v != no {
+			v = min(v, e.eval(ev))
+		}
 	}
+	s.counters["type_mismatch"] += ev.mismatches
 	return v == yes
 }
 

@@ -58,6 +58,24 @@ func number(v any) *big.Rat {
 	return nil
 }
 
+// infinity returns 1 or −1 for the infinities and 0 for anything else.
+func infinity(v any) int {
+	f := 0.0
+	switch v := v.(type) {
+	case float64:
+		f = v
+	case float32:
+		f = float64(v)
+	}
+	switch {
+	case math.IsInf(f, 1):
+		return 1
+	case math.IsInf(f, -1):
+		return -1
+	}
+	return 0
+}
+
 // keyText writes one key value so that equal keys, and only those, have equal
 // texts (§3).
 func keyText(v any) string {
