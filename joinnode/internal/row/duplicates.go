@@ -38,7 +38,7 @@ func (sc *Scratch) watchName(name []byte, f form) {
 
 // memberName returns the name of the member at it, unescaped, valid until
 // names is reset.
-func (sc *Scratch) memberName(it *members) string {
+func (sc *Scratch) memberName(it *memberIter) string {
 	name := it.rawName
 	if it.nameForm != 0 && (it.nameForm&escaped != 0 || !utf8.Valid(name)) {
 		name = unescape(nil, name)
@@ -51,7 +51,7 @@ func (sc *Scratch) memberName(it *members) string {
 func (sc *Scratch) distinct(i int) []byte {
 	sc.names.reset()
 	sc.dups = sc.dups[:0]
-	it := members{scanner: scanner{b: sc.b}, i: i}
+	it := memberIter{scanner: scanner{b: sc.b}, i: i}
 	for it.next() {
 		sc.dups = append(sc.dups, member{start: it.start, end: it.valueEnd, name: sc.memberName(&it)})
 	}
@@ -76,8 +76,8 @@ func (sc *Scratch) distinct(i int) []byte {
 	return append(text, '}')
 }
 
-// members iterates over the members of a valid object.
-type members struct {
+// memberIter iterates over the members of a valid object.
+type memberIter struct {
 	scanner
 	i        int // at the opening brace, then behind the last value
 	open     bool
@@ -89,7 +89,7 @@ type members struct {
 }
 
 // next moves to the next member; false when there is none.
-func (m *members) next() bool {
+func (m *memberIter) next() bool {
 	c, i := m.byteAt(m.i)
 	if !m.open && c == '{' {
 		m.open = true

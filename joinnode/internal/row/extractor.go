@@ -137,7 +137,7 @@ func (sc *Scratch) object(n *node, i, depth int) int {
 		}
 		_, i = sc.byteAt(i)
 		if e >= 0 {
-			i = sc.members(n, e, i, depth+1)
+			i = sc.memberValue(n, e, i, depth+1)
 		} else {
 			i, _ = sc.any(i, depth+1)
 		}
@@ -164,9 +164,9 @@ func (sc *Scratch) match(n *node, name []byte, f form) int {
 	return n.match(name)
 }
 
-// members reads the value at i for member edge e of n, and for its twins: they
+// memberValue reads the value at i for member edge e of n, and for its twins: they
 // see the same value, which is read once more for each.
-func (sc *Scratch) members(n *node, e, i, depth int) int {
+func (sc *Scratch) memberValue(n *node, e, i, depth int) int {
 	end := sc.value(n.members[e].node, i, depth)
 	for e = n.members[e].twin; e >= 0 && end >= 0; e = n.members[e].twin {
 		sc.value(n.members[e].node, i, depth)

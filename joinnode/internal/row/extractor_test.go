@@ -37,6 +37,8 @@ func TestExtractOneColumn(t *testing.T) {
 		{"surrogate pair", `{"a":"\ud83d\ude00"}`, path("a"), plain("😀")},
 		{"lone surrogates", `{"a":"\ud83d\u0041\udc00"}`, path("a"), plain("\ufffdA\ufffd")},
 		{"no UTF-8", "{\"a\":\"x\xff\xfey\"}", path("a"), plain("x\ufffd\ufffdy")},
+		{"no UTF-8 at the start of long text", "{\"a\":\"\xff0123456789abcdef\"}", path("a"), plain("\ufffd0123456789abcdef")},
+		{"no UTF-8 in a long name", "{\"\xff0123456789abcdef\":1}", path("\ufffd0123456789abcdef"), number("1")},
 		{"no UTF-8 in an object", "{\"a\":{\"\xff\":\"\xc3\"}}", path("a"), raw("{\"\ufffd\":\"\ufffd\"}")},
 		{"true", `{"a":true}`, path("a"), value.OfBool(true)},
 		{"false", `{"a":false}`, path("a"), value.OfBool(false)},

@@ -2,20 +2,20 @@ package row
 
 import "fmt"
 
-// Form is what a message is by its first byte.
-type Form uint8
+// Kind is what a message is by its first byte: see KindOf.
+type Kind uint8
 
-// The forms of a message.
+// The kinds of message.
 const (
-	Broken Form = iota // empty, or its first byte begins no JSON value
+	Broken Kind = iota // empty, or its first byte: see KindOf.begins no JSON value
 	Scalar
 	Object
 	Array
 )
 
-// FormOf returns what msg is by its first byte behind white space. It does not
+// KindOf returns what msg is by its first byte: see KindOf.behind white space. It does not
 // validate: an Object goes to Extractor.JSON and an Array to Split, which do.
-func FormOf(msg []byte) Form {
+func KindOf(msg []byte) Kind {
 	s := scanner{b: msg}
 	switch c, _ := s.byteAt(0); {
 	case c == '{':

@@ -3,6 +3,7 @@ package row_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,8 @@ func TestNestingLimit(t *testing.T) {
 	nested := func(depth int) []byte {
 		return []byte(strings.Repeat(`{"a":`, depth) + `1` + strings.Repeat(`}`, depth))
 	}
-	for _, paths := range [][]row.Path{nil, {path("a", "a")}, {path()}} {
+	deep := path(slices.Repeat([]any{"a"}, 9_995)...)
+	for _, paths := range [][]row.Path{nil, {path("a", "a")}, {path()}, {deep}} {
 		x := row.NewExtractor(paths)
 		_, err := x.JSON(row.Row{}, nested(9990), new(row.Scratch))
 		require.NoError(t, err)
@@ -163,12 +165,12 @@ func TestValidAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { agree(t, genMutated(t)) })
 }
 
-func TestFormOf(t *testing.T) {
-	for msg, want := range map[string]row.Form{
+func TestKindOf(t *testing.T) {
+	for msg, want := range map[string]row.Kind{
 		` {"a"`: row.Object, "\n[": row.Array, `"x"`: row.Scalar, `-1`: row.Scalar, `7`: row.Scalar, `true`: row.Scalar,
 		`false`: row.Scalar, `null`: row.Scalar, ``: row.Broken, `  `: row.Broken, `x`: row.Broken, "\ufeff{}": row.Broken,
 	} {
-		require.Equal(t, want, row.FormOf([]byte(msg)), msg)
+		require.Equal(t, want, row.KindOf([]byte(msg)), msg)
 	}
 }
 

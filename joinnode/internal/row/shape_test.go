@@ -161,6 +161,15 @@ func TestWholeRowOfANilMap(t *testing.T) {
 	require.Equal(t, map[string]any{"s": map[string]any{}}, s.Map(r))
 }
 
+// Two names that JSON can only write alike are one name.
+func TestSpreadOfNamesThatAreNoUTF8(t *testing.T) {
+	r, err := row.NewExtractor([]row.Path{path()}).Map(row.Row{}, map[string]any{"\xfe": 1, "\xff": 2})
+	require.NoError(t, err)
+	s := row.NewShape([]row.Field{{Col: 0, Spread: true, Prefix: "s"}})
+	require.Equal(t, "{\"\ufffd\":1,\"s.\ufffd\":2}", string(s.AppendJSON(nil, r)))
+	require.Equal(t, map[string]any{"\ufffd": 1, "s.\ufffd": 2}, s.Map(r))
+}
+
 func genFields(t *rapid.T, cols int) []row.Field {
 	var fields []row.Field
 	for _, name := range rapid.Permutation([]string{"a", "b", "p.a", "named", "é\"\n"}).Draw(t, "names")[:rapid.IntRange(0, 3).Draw(t, "named")] {

@@ -43,7 +43,7 @@ func (s *Shape) each(sp *spreading, sf *shapeField, v value.Value, f func(name s
 	}
 	switch v.Kind {
 	case value.JSON:
-		it := members{scanner: scanner{b: v.Text}}
+		it := memberIter{scanner: scanner{b: v.Text}}
 		for it.next() {
 			name, plain := it.rawName, true
 			if it.nameForm != 0 && (it.nameForm&escaped != 0 || !utf8.Valid(name)) {
