@@ -66,6 +66,9 @@ func (e *edge) Drop(port int, rec operator.Record, why operator.Reason, pending 
 
 // watermark returns how far a join's port has come.
 func (p *Pipeline) watermark(stage, port int) int64 {
+	if !p.plan.Time.Event() {
+		return p.now
+	}
 	if port == 0 {
 		return p.graph.stages[stage].left.progress.Seen
 	}

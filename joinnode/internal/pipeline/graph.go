@@ -172,7 +172,7 @@ func (g *graph) advanceClock(t int64) {
 }
 
 // advanceIdle lets the watermark of every idle input follow the clock
-// (semantics.md §5).
+// (semantics.md §5), in query order.
 func (g *graph) advanceIdle(t int64) (moved bool) {
 	if g.timeout == 0 {
 		return false

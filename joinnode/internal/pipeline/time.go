@@ -46,6 +46,11 @@ func (p *Pipeline) tick(t int64) {
 		p.graph.advanceClock(t)
 		moved = true
 	} else {
+		// Idle inputs follow the clock continuously: what was only forgotten
+		// before t is gone when something falls due at t.
+		if p.graph.advanceIdle(t - 1) {
+			p.graph.endStep()
+		}
 		moved = p.graph.advanceIdle(t)
 	}
 	if moved {
