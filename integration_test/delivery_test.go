@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rulego/rulego/api/types"
 	"github.com/stretchr/testify/require"
@@ -107,4 +109,28 @@ func TestUnknownStreamListsKnownOnes(t *testing.T) {
 		require.ErrorContains(t, last.err, "vibrationStream")
 	}
 	drainAndStop(t, e)
+}
+
+// A command that waits for its ACK while the query is reloaded is reported at its
+// own time, also when no row comes after the reload to wake the new query.
+func TestReloadKeepsPendingAlerts(t *testing.T) {
+	s := loadScenario(t, chainsDir+"/command-ack")
+	synctest.Test(t, func(t *testing.T) {
+		e, seen := start(t, s.def.RuleChain.ID, s.chain)
+		e.OnMsgAndWait(message(map[string]string{"streamName": "cmdStream"}, []byte(`{"cmdId":"c1","deviceId":"d1"}`)))
+		time.Sleep(5 * time.Second)
+		require.NoError(t, e.ReloadSelf(s.chain))
+		synctest.Wait()
+		require.Empty(t, seen.left(t, true), "a reload is no reason for an alert")
+		require.EqualValues(t, 1, nodeOf(t, e, "join").Stats()["input_count"], "counters go on")
+
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		want := []event{{At: "10s", Node: "join",
+			Metadata: map[string]string{"queryType": "stream_join", "resultType": "left_unmatched", "unmatched": "r", "closedBy": "window"},
+			Rows:     []map[string]any{{"cmdId": "c1", "deviceId": "d1", "ackCode": nil}}}}
+		require.Equal(t, jsonLines(t, want), jsonLines(t, seen.left(t, true)))
+		drainAndStop(t, e)
+		require.Len(t, seen.left(t, true), 1, "once")
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,14 +118,31 @@ func readLines[T any](t *testing.T, path string) []T {
 }
 
 // jsonLines writes events one a line. Keys are sorted and numbers are spelled
-// as they came, so that equal text means equal events.
+// as they came, so that equal text means equal events. The groups of one window
+// come in no particular order, so they are sorted.
 func jsonLines(t *testing.T, events []event) string {
 	t.Helper()
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	for _, ev := range events {
+		if ev.Metadata["resultType"] == "window_triggered" {
+			ev.Rows = sorted(t, ev.Rows)
+		}
 		require.NoError(t, e.Encode(ev))
 	}
 	return out.String()
+}
+
+// sorted returns rows in the order of their JSON text.
+func sorted(t *testing.T, rows []map[string]any) []map[string]any {
+	t.Helper()
+	text := func(row map[string]any) string {
+		b, err := json.Marshal(row)
+		require.NoError(t, err)
+		return string(b)
+	}
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b map[string]any) int { return strings.Compare(text(a), text(b)) })
+	return rows
 }
