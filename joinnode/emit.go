@@ -55,7 +55,7 @@ func (s *Streamsql) EmitSync(data map[string]any) (map[string]any, error) {
 // spelling. The bytes may be reused once it returns. Beside EmitTo's errors
 // there is ErrInvalidJSON, which names the byte offset.
 func (s *Streamsql) EmitJSON(stream string, data []byte) error {
-	if s.opts.schema == nil && row.FormOf(data) == row.Object {
+	if s.opts.schema == nil && row.KindOf(data) == row.Object {
 		q, err := s.running()
 		if err != nil {
 			return err
