@@ -29,7 +29,7 @@ func (sc *Scratch) whole(n *node, i, end int) {
 }
 
 // watchName notes a name at the top level of the message.
-func (sc *Scratch) watchName(name []byte, f form) {
+func (sc *Scratch) watchName(name []byte, f spelling) {
 	if f != 0 && (f&escaped != 0 || !utf8.Valid(name)) {
 		name = unescape(nil, name)
 	}
@@ -40,7 +40,7 @@ func (sc *Scratch) watchName(name []byte, f form) {
 // names is reset.
 func (sc *Scratch) memberName(it *memberIter) string {
 	name := it.rawName
-	if it.nameForm != 0 && (it.nameForm&escaped != 0 || !utf8.Valid(name)) {
+	if it.nameSpelling != 0 && (it.nameSpelling&escaped != 0 || !utf8.Valid(name)) {
 		name = unescape(nil, name)
 	}
 	return view(name)
@@ -79,13 +79,13 @@ func (sc *Scratch) distinct(i int) []byte {
 // memberIter iterates over the members of a valid object.
 type memberIter struct {
 	scanner
-	i        int // at the opening brace, then behind the last value
-	open     bool
-	start    int // of the current member
-	rawName  []byte
-	nameForm form
-	at       span // the current value
-	valueEnd int
+	i            int // at the opening brace, then behind the last value
+	open         bool
+	start        int // of the current member
+	rawName      []byte
+	nameSpelling spelling
+	at           span // the current value
+	valueEnd     int
 }
 
 // next moves to the next member; false when there is none.
@@ -101,7 +101,7 @@ func (m *memberIter) next() bool {
 		return false
 	}
 	m.start = i
-	m.rawName, m.nameForm, i = m.key(i)
+	m.rawName, m.nameSpelling, i = m.key(i)
 	if i < 0 {
 		return false
 	}

@@ -156,7 +156,7 @@ func (sc *Scratch) object(n *node, i, depth int) int {
 }
 
 // match is node.match for a name as it stands in the message.
-func (sc *Scratch) match(n *node, name []byte, f form) int {
+func (sc *Scratch) match(n *node, name []byte, f spelling) int {
 	if f != 0 && (f&escaped != 0 || !utf8.Valid(name)) {
 		sc.buf = unescape(sc.buf[:0], name)
 		name = sc.buf
@@ -263,7 +263,7 @@ func (sc *Scratch) encode(enc []byte, at span) []byte {
 		return appendBytes(enc, tagNumber, sc.b[at.start:at.end])
 	case classText:
 		raw := sc.b[at.start:at.end]
-		if at.form == 0 || at.form == nonASCII && utf8.Valid(raw) {
+		if at.spelling == 0 || at.spelling == nonASCII && utf8.Valid(raw) {
 			return appendBytes(enc, tagPlain, raw)
 		}
 		sc.buf = unescape(sc.buf[:0], raw)
@@ -294,7 +294,7 @@ func (s *scanner) valueOf(at span) value.Value {
 		return value.Value{Kind: value.Number, Text: s.b[at.start:at.end]}
 	case classText:
 		raw := s.b[at.start:at.end]
-		if at.form == 0 || at.form == nonASCII && utf8.Valid(raw) {
+		if at.spelling == 0 || at.spelling == nonASCII && utf8.Valid(raw) {
 			return value.Value{Kind: value.Text, Plain: true, Text: raw}
 		}
 		text := unescape(nil, raw)

@@ -64,7 +64,7 @@ func (s *scanner) find(i int, name string) int {
 }
 
 // sameName compares a name as it stands in the text.
-func sameName(raw []byte, f form, name string) bool {
+func sameName(raw []byte, f spelling, name string) bool {
 	if f == 0 || f == nonASCII && utf8.Valid(raw) {
 		return string(raw) == name
 	}

@@ -7,7 +7,7 @@ type Kind uint8
 
 // The kinds of message.
 const (
-	Broken Kind = iota // empty, or its first byte: see KindOf.begins no JSON value
+	Broken Kind = iota // empty, or its first byte begins no JSON value
 	Scalar
 	Object
 	Array

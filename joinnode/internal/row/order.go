@@ -44,9 +44,9 @@ func (m *expected) at(b []byte, i int) bool {
 }
 
 // learn remembers that member k began with label, which reaches to its colon and
-// has a name of the given form. Memory is used again, so a producer that keeps
+// has a name of the given spelling. Memory is used again, so a producer that keeps
 // changing its order costs time and no allocation.
-func (o *memberOrder) learn(k int, label []byte, f form, edge int) {
+func (o *memberOrder) learn(k int, label []byte, f spelling, edge int) {
 	if k >= maxOrdered {
 		return
 	}

@@ -86,12 +86,12 @@ func (s *scanner) rest(i int) int {
 	return i
 }
 
-// form says what a string needs before its bytes can be used.
-type form uint8
+// spelling says what a string needs before its bytes can be used.
+type spelling uint8
 
 const (
-	escaped  form = 1 << iota // has a backslash
-	nonASCII                  // has a byte ≥ 0x80
+	escaped  spelling = 1 << iota // has a backslash
+	nonASCII                      // has a byte ≥ 0x80
 )
 
 const (
@@ -110,9 +110,9 @@ func special(w uint64) uint64 {
 
 // text reads the inside of a string; i is behind the opening quote. It returns
 // the offset of the closing quote.
-func (s *scanner) text(i int) (int, form) {
+func (s *scanner) text(i int) (int, spelling) {
 	b := s.b
-	var f form
+	var f spelling
 	for {
 		for i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
@@ -264,7 +264,7 @@ func (c class) String() string {
 type span struct {
 	start, end int
 	class      class
-	form       form // of a string
+	spelling   spelling // of a string
 }
 
 // scalar reads the scalar at i.
@@ -278,7 +278,7 @@ func (s *scanner) scalar(i int) (int, span) {
 		if end < 0 {
 			return -1, span{}
 		}
-		return end + 1, span{start: i + 1, end: end, class: classText, form: f}
+		return end + 1, span{start: i + 1, end: end, class: classText, spelling: f}
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		end := s.number(i)
 		return end, span{start: i, end: end, class: classNumber}
@@ -380,9 +380,9 @@ func (s *scanner) name(i int) int {
 }
 
 // key reads the name of a member and its colon; i is at the opening quote. It
-// returns the name's bytes without quotes, their form, and the offset behind
+// returns the name's bytes without quotes, their spelling, and the offset behind
 // the colon.
-func (s *scanner) key(i int) (name []byte, f form, next int) {
+func (s *scanner) key(i int) (name []byte, f spelling, next int) {
 	if i >= len(s.b) || s.b[i] != '"' {
 		return nil, 0, s.unexpected(i, "the name of a member in quotes")
 	}

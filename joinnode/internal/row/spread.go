@@ -46,7 +46,7 @@ func (s *Shape) each(sp *spreading, sf *shapeField, v value.Value, f func(name s
 		it := memberIter{scanner: scanner{b: v.Text}}
 		for it.next() {
 			name, plain := it.rawName, true
-			if it.nameForm != 0 && (it.nameForm&escaped != 0 || !utf8.Valid(name)) {
+			if it.nameSpelling != 0 && (it.nameSpelling&escaped != 0 || !utf8.Valid(name)) {
 				start := len(sp.text)
 				sp.text = unescape(sp.text, name)
 				name, plain = sp.text[start:], false
