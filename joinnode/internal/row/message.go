@@ -13,7 +13,7 @@ const (
 	Array
 )
 
-// KindOf returns what msg is by its first byte: see KindOf.behind white space. It does not
+// KindOf returns what msg is by its first byte behind white space. It does not
 // validate: an Object goes to Extractor.JSON and an Array to Split, which do.
 func KindOf(msg []byte) Kind {
 	s := scanner{b: msg}
