@@ -16,8 +16,9 @@ type compiler struct {
 	sql  string
 	plan *Plan
 
-	grouped map[string]bool // GROUP BY fields as streamsql sees them
-	guards  bool            // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
+	grouped map[string]bool   // GROUP BY fields as streamsql sees them
+	nested  map[string]string // nested GROUP BY fields in SELECT and their columns in streamsql
+	guards  bool              // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
 }
 
 func (c *compiler) errorf(pos syntax.Pos, kind error, hint, format string, args ...any) *syntax.Error {
@@ -129,7 +130,6 @@ func (c *compiler) checkSources() error {
 	if len(s.More) > 0 {
 		return c.unsupported(s.More[0].Pos, "write JOIN … ON …", "FROM with several sources is not supported: all but the first would be ignored")
 	}
-	c.plan.tableKey = map[string][]string{}
 	names := map[string]bool{s.From.Name: true, alias(s.From): true}
 	for _, j := range s.Joins {
 		switch {
@@ -139,20 +139,18 @@ func (c *compiler) checkSources() error {
 			return c.unsupported(j.Pos, "use JOIN or LEFT JOIN", "%s JOIN is not supported: streamsql would ignore it", j.Kind)
 		case j.On == nil:
 			return c.unsupported(j.Pos, "add ON stream.field = table.field", "JOIN %s has no ON", j.Source.Name)
-		case c.plan.tableKey[j.Source.Name] != nil:
+		case slices.Contains(c.plan.Tables, j.Source.Name):
 			return c.unsupported(j.Source.Pos, "register the rows under a second name", "table %s is joined twice: both joins would look it up by the keys of the first", j.Source.Name)
 		case names[alias(j.Source)]:
 			return c.unsupported(j.Source.Pos, "give it another alias", "the name %s is used twice", alias(j.Source))
 		}
 		names[alias(j.Source)] = true
 		c.plan.Tables = append(c.plan.Tables, j.Source.Name)
-		pairs, err := c.onPairs(j)
+		join, err := c.tableJoin(j)
 		if err != nil {
 			return err
 		}
-		for _, p := range pairs {
-			c.plan.tableKey[j.Source.Name] = append(c.plan.tableKey[j.Source.Name], p.table)
-		}
+		c.plan.joins = append(c.plan.joins, join)
 	}
 	return nil
 }
@@ -162,59 +160,6 @@ func alias(s syntax.Source) string {
 		return s.Alias
 	}
 	return s.Name
-}
-
-type onPair struct{ stream, table string }
-
-// onPairs reads ON. streamsql takes the left side for the stream's and the
-// right side for the table's whatever their names say, so the sides are put in
-// that order here.
-func (c *compiler) onPairs(j syntax.Join) ([]onPair, error) {
-	var pairs []onPair
-	var read func(e syntax.Expr) error
-	read = func(e syntax.Expr) error {
-		b, ok := e.(*syntax.Binary)
-		if ok && b.Op == "AND" {
-			if err := read(b.X); err != nil {
-				return err
-			}
-			return read(b.Y)
-		}
-		hint := fmt.Sprintf("ON %s.field = %s.field [AND …]", alias(c.stmt.From), alias(j.Source))
-		if !ok || b.Op != "=" {
-			return c.unsupported(e.Position(), hint, "ON takes equalities of fields joined by AND")
-		}
-		x, okx := b.X.(*syntax.Column)
-		y, oky := b.Y.(*syntax.Column)
-		if !okx || !oky {
-			return c.unsupported(e.Position(), hint, "ON compares fields only")
-		}
-		xt, yt := c.owner(x, j), c.owner(y, j)
-		if xt == "table" && yt != "table" {
-			x, y, xt, yt = y, x, yt, xt
-		}
-		if yt == "stream" || xt == "table" || xt == "other" || yt == "other" {
-			return c.unsupported(e.Position(), hint, "ON must link a field of the stream with a field of the table")
-		}
-		key := y.Path
-		if yt == "table" {
-			key = key[1:]
-		}
-		if len(key) != 1 || key[0].IsIndex {
-			return c.unsupported(y.Pos, "give the table a flat key column", "a table's key cannot be a nested field")
-		}
-		stream, err := c.path(c.localPath(x), x.Pos)
-		if err != nil {
-			return err
-		}
-		table, err := c.path(key, y.Pos)
-		if err != nil {
-			return err
-		}
-		pairs = append(pairs, onPair{stream, table})
-		return nil
-	}
-	return pairs, read(j.On)
 }
 
 // owner says whose field col is: "stream", "table" (of j), "other" or "" when
@@ -291,7 +236,7 @@ func (c *compiler) checkFunctions() error {
 
 // checkGroup refuses GROUP BY forms that streamsql drops.
 func (c *compiler) checkGroup() error {
-	c.grouped = map[string]bool{}
+	c.grouped, c.nested = map[string]bool{}, map[string]string{}
 	windows := 0
 	for _, g := range c.stmt.GroupBy {
 		switch g := g.(type) {
@@ -448,4 +393,40 @@ func literal(e syntax.Expr) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// checkHaving refuses names that a window's result does not have: for streamsql
+// they are NULL, so that HAVING drops everything.
+func (c *compiler) checkHaving() error {
+	var err error
+	syntax.Walk(c.stmt.Having, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Call:
+			return !isAggregate(e) // its fields are the row's
+		case *syntax.Case:
+			err = c.unsupported(e.Pos, "compare with AND and OR", "CASE is not supported in HAVING")
+		case *syntax.Column:
+			name := pathText(c.localPath(e))
+			if _, selected := c.nested[name]; !selected && (len(c.localPath(e)) > 1 || !c.knownName(name)) {
+				err = c.unsupported(e.Pos, "use an aggregate, a grouping field or the alias of a SELECT item", "HAVING knows no %s", name)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// nameGroups gives grouping fields that are not selected, and that streamsql
+// puts into the result nevertheless, the name that they would have in SELECT.
+func (c *compiler) nameGroups() {
+	for _, g := range c.stmt.GroupBy {
+		col, ok := g.(*syntax.Column)
+		if !ok {
+			continue
+		}
+		path, name := pathText(c.localPath(col)), c.columnName(col)
+		if _, selected := c.nested[path]; !selected && path != name {
+			c.plan.columns.rename[path] = name
+		}
+	}
 }

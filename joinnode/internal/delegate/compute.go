@@ -26,18 +26,6 @@ func (c *compiler) compute(e syntax.Expr) (field string, ok bool, err error) {
 	if c.plan.Kind == CEP || c.guards || containsAggregate(e) || containsAnalytic(e) {
 		return "", false, nil
 	}
-	joined := false
-	syntax.Walk(e, func(e syntax.Expr) bool {
-		if col, ok := e.(*syntax.Column); ok && len(c.stmt.Joins) > 0 {
-			for _, j := range c.stmt.Joins {
-				joined = joined || col.Path[0].Name == alias(j.Source)
-			}
-		}
-		return true
-	})
-	if joined {
-		return "", false, nil
-	}
 	w := &conditioner{c: c}
 	text := ""
 	if isCondition(e) {

@@ -42,9 +42,6 @@ func (c *compiler) print() (string, error) {
 		return "", err
 	}
 	b.WriteString(" FROM " + from)
-	if err := c.printJoins(&b); err != nil {
-		return "", err
-	}
 	if c.stmt.Match != nil {
 		b.WriteString(" " + c.stmt.Match.Text)
 	}
@@ -54,43 +51,27 @@ func (c *compiler) print() (string, error) {
 	if err := c.printGroup(&b); err != nil {
 		return "", err
 	}
+	c.nameGroups()
 	c.guards = true
 	if c.stmt.Having != nil {
+		if err := c.checkHaving(); err != nil {
+			return "", err
+		}
 		text, err := c.boolean(normalize(c.stmt.Having, false))
 		if err != nil {
 			return "", err
 		}
 		b.WriteString(" HAVING " + text)
+		if len(c.stmt.OrderBy) > 0 {
+			// streamsql reads HAVING up to WITH, LIMIT or the end, and then drops
+			// the HAVING that it cannot compile.
+			b.WriteString(" WITH (STATETTL='0s')")
+		}
 	}
 	if err := c.printOrder(&b); err != nil {
 		return "", err
 	}
 	return b.String(), nil
-}
-
-func (c *compiler) printJoins(b *strings.Builder) error {
-	for _, j := range c.stmt.Joins {
-		table, err := c.name(j.Source.Name, j.Source.Pos)
-		if err != nil {
-			return err
-		}
-		as, err := c.name(alias(j.Source), j.Source.Pos)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(b, " %s JOIN %s AS %s ON ", j.Kind, table, as)
-		pairs, err := c.onPairs(j)
-		if err != nil {
-			return err
-		}
-		for i, p := range pairs {
-			if i > 0 {
-				b.WriteString(" AND ")
-			}
-			fmt.Fprintf(b, "%s = %s.%s", p.stream, as, p.table)
-		}
-	}
-	return nil
 }
 
 // printWhere hands WHERE to streamsql only when it calls analytic functions,
@@ -166,7 +147,9 @@ func (c *compiler) printOrder(b *strings.Builder) error {
 			}
 			name = p
 		}
-		if name == "" || !c.knownName(name) {
+		if as, ok := c.nested[name]; ok {
+			name = as
+		} else if name == "" || !c.knownName(name) {
 			return c.unsupported(o.Expr.Position(), "give the SELECT item an alias and order by that", "ORDER BY takes the name of a result column")
 		}
 		b.WriteString(c.outputName(name))

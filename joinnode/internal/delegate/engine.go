@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,7 +134,7 @@ func (e *Engine) start(rewritten string) error {
 	}
 	e.counters = newCounters(e.st.MetricsRegistry())
 	e.sinks = sinks{engine: e}
-	e.tables = tables{registered: map[string]bool{}}
+	e.tables = tables{sources: map[string]stream.TableSource{}}
 	if e.plan.Kind == Aggregation {
 		inner := e.st.Window
 		var err error
@@ -200,9 +199,6 @@ func (e *Engine) accept(row map[string]any) (map[string]any, error) {
 		return nil, &unregisteredError{names[0]}
 	}
 	out := copyRow(row)
-	if n := e.plan.evaluate(out); n > 0 {
-		e.counters.expressions.IncBy(int64(n))
-	}
 	if e.plan.Kind != Aggregation || e.plan.options.timestamp == "" {
 		return out, nil
 	}
@@ -273,18 +269,41 @@ func (e *Engine) pump() {
 }
 
 func (e *Engine) process(row map[string]any) {
-	if e.plan.Kind != Direct {
+	var err error
+	if e.plan.Kind == Direct {
+		_, err = e.direct(row)
+	} else if ok, joinErr := e.prepare(row); ok {
 		e.st.Emit(row)
-		return
+	} else {
+		e.counters.input.Inc()
+		err = joinErr
 	}
-	if _, err := e.direct(row); err != nil {
+	if err != nil {
 		e.log.Error("row dropped: %v", err)
 	}
+}
+
+// prepare joins the tables to the row and fills its computed fields. It returns
+// false for a row that an inner join or a failing table drops.
+func (e *Engine) prepare(row map[string]any) (ok bool, err error) {
+	if ok, err = e.join(row); err != nil {
+		e.counters.failed.Inc()
+	}
+	if !ok {
+		return false, err
+	}
+	if n := e.plan.evaluate(row); n > 0 {
+		e.counters.expressions.IncBy(int64(n))
+	}
+	return true, nil
 }
 
 // direct runs one row through a direct query and delivers its results.
 func (e *Engine) direct(row map[string]any) ([]map[string]any, error) {
 	e.counters.input.Inc()
+	if ok, err := e.prepare(row); !ok {
+		return nil, err
+	}
 	result, err := e.project(row)
 	if err != nil {
 		e.counters.failed.Inc()
@@ -345,7 +364,7 @@ func expand(result map[string]any) []map[string]any {
 // settle returns when the rows that the pump has handed over are processed and
 // their results delivered. Only the pump calls it.
 func (e *Engine) settle() {
-	if e.plan.Kind == Direct || len(e.Unregistered()) > 0 {
+	if e.plan.Kind == Direct {
 		return // nothing is under way
 	}
 	// The filter rejects this row. That it was taken says that the one before
@@ -456,14 +475,3 @@ func (e *Engine) GetDetailedStats() map[string]any {
 
 // Metrics returns streamsql's registry; the counters of this package are in it.
 func (e *Engine) Metrics() *metrics.Registry { return e.st.MetricsRegistry() }
-
-// Unregistered returns the joined tables that nobody has registered yet, in
-// query order.
-func (e *Engine) Unregistered() []string {
-	if len(e.plan.Tables) == 0 {
-		return nil
-	}
-	e.tables.mu.RLock()
-	defer e.tables.mu.RUnlock()
-	return slices.DeleteFunc(slices.Clone(e.plan.Tables), func(t string) bool { return e.tables.registered[t] })
-}

@@ -52,7 +52,7 @@ type Plan struct {
 	options  options    // WITH
 	window   windowSpec // of Aggregation
 	columns  columns    // what result rows need on their way out
-	tableKey map[string][]string
+	joins    []tableJoin
 	computed []computed
 	unnest   bool
 }

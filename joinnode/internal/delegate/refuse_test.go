@@ -39,6 +39,7 @@ func TestRefusesWhatStreamsqlIgnores(t *testing.T) {
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', COLOUR='red')", "COLOUR"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', TIMESTAMP='u')", "twice"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (MAXOUTOFORDERNESS='1s')", "without TIMESTAMP"},
+		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') HAVING y > 1", "HAVING knows no y"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s', '2s')", "argument"},
 	} {
 		t.Run(c.says, func(t *testing.T) {

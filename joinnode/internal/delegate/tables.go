@@ -7,10 +7,67 @@ import (
 	"github.com/rulego/streamsql/stream"
 )
 
-// tables knows which tables are registered.
+// tables has the registered tables by name.
 type tables struct {
-	mu         sync.RWMutex
-	registered map[string]bool
+	mu      sync.RWMutex
+	sources map[string]stream.TableSource
+}
+
+// Unregistered returns the joined tables that nobody has registered yet, in
+// query order.
+func (e *Engine) Unregistered() []string {
+	var missing []string
+	if len(e.plan.Tables) > 0 {
+		e.tables.mu.RLock()
+		defer e.tables.mu.RUnlock()
+	}
+	for _, t := range e.plan.Tables {
+		if e.tables.sources[t] == nil {
+			missing = append(missing, t)
+		}
+	}
+	return missing
+}
+
+// join adds each table's row to the stream's row under the table's alias, an
+// empty one where a LEFT JOIN finds none. It returns false when an inner join
+// finds none.
+func (e *Engine) join(row map[string]any) (ok bool, err error) {
+	if len(e.plan.joins) == 0 {
+		return true, nil
+	}
+	defer func() { // a table source is foreign code
+		if r := recover(); r != nil {
+			e.counters.panics.Inc()
+			ok, err = false, fmt.Errorf("a table panicked on the row: %v", r)
+		}
+	}()
+	found := make([]map[string]any, len(e.plan.joins))
+	for i, j := range e.plan.joins {
+		e.tables.mu.RLock()
+		src := e.tables.sources[j.table]
+		e.tables.mu.RUnlock()
+		if src == nil {
+			return false, &unregisteredError{j.table}
+		}
+		key := make([]any, len(j.stream))
+		for n, path := range j.stream {
+			key[n] = keyValue(lookup(row, path))
+		}
+		match, matched := src.Lookup(key)
+		switch {
+		case matched:
+			found[i] = match
+		case j.left:
+			found[i] = map[string]any{}
+		default:
+			return false, nil
+		}
+	}
+	for i, j := range e.plan.joins {
+		row[j.alias] = found[i]
+	}
+	return true, nil
 }
 
 // unregisteredError is what a row gets while a joined table is missing.
@@ -50,6 +107,9 @@ func (e *Engine) RegisterTable(name string, rows []map[string]any, keyFields ...
 	copies := make([]map[string]any, len(rows))
 	for i, r := range rows {
 		copies[i] = copyRow(r)
+		for _, f := range keyFields {
+			copies[i][f] = keyValue(copies[i][f])
+		}
 		k := key.of(copies[i])
 		if seen[k] {
 			double++
@@ -63,7 +123,7 @@ func (e *Engine) RegisterTable(name string, rows []map[string]any, keyFields ...
 	if err != nil {
 		return nil, err
 	}
-	e.register(name)
+	e.register(src)
 	return src, nil
 }
 
@@ -75,7 +135,7 @@ func (e *Engine) RegisterTableSource(src stream.TableSource) error {
 	if err := e.st.RegisterTableSource(src); err != nil {
 		return fmt.Errorf("table %s: %w", src.Name(), err)
 	}
-	e.register(src.Name())
+	e.register(src)
 	return nil
 }
 
@@ -87,15 +147,18 @@ func (e *Engine) UpsertTable(name string, row map[string]any) error {
 
 // known returns the key fields of a table that the query joins.
 func (e *Engine) known(name string) ([]string, error) {
-	key, ok := e.plan.tableKey[name]
-	if !ok {
-		return nil, fmt.Errorf("the query joins no table %q, but %q", name, e.plan.Tables)
+	for _, j := range e.plan.joins {
+		if j.table == name {
+			return j.key, nil
+		}
 	}
-	return key, nil
+	return nil, fmt.Errorf("the query joins no table %q, but %q", name, e.plan.Tables)
 }
 
-func (e *Engine) register(name string) {
+// register makes a table visible to rows. streamsql's stream has it as well: it
+// initializes the source and closes it at Stop.
+func (e *Engine) register(src stream.TableSource) {
 	e.tables.mu.Lock()
 	defer e.tables.mu.Unlock()
-	e.tables.registered[name] = true
+	e.tables.sources[src.Name()] = src
 }

@@ -91,13 +91,17 @@ func (c *compiler) item(item syntax.Item, n int) (text, name string, err error) 
 			return text, "", nil
 		}
 	}
-	if isColumn && item.Alias == "" && !strings.ContainsAny(text, "`(") && text == name {
+	nested := isColumn && c.plan.Kind == Aggregation && strings.ContainsAny(text, ".[")
+	if isColumn && item.Alias == "" && !strings.ContainsAny(text, "`(") && text == name && !nested {
 		cols.rename[name] = name
 		return text, name, nil
 	}
 	as := name
 	if !identifier.MatchString(as) || keyword(as) {
 		as = hiddenName(n)
+	}
+	if nested {
+		c.nested[text] = as
 	}
 	cols.rename[as] = name
 	return text + " AS " + as, name, nil
