@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rulego/rulego/api/types"
-	"github.com/rulego/rulego/engine"
 
+	"github.com/streamjoin/streamjoin/component"
 	"github.com/streamjoin/streamjoin/streamaggregator"
 )
 
@@ -29,39 +31,35 @@ type part struct {
 	fate string
 }
 
-// newAccount reads the counters of the drained demo chain. sent rows went into
-// it; results has seen what came out.
-func newAccount(e types.RuleEngine, sent int, results *resultPrinter) (*account, error) {
-	join, err := nodeStats(e, "join")
-	if err != nil {
-		return nil, err
-	}
-	window, err := nodeStats(e, "window")
-	if err != nil {
-		return nil, err
-	}
-	const stage = "join_stage1_"
-	joined := int64(results.rows("join"))
+// joinStage is the prefix of the counters of the demo's only join.
+const joinStage = "join_stage1_"
+
+// newAccount balances a demo: sent rows went into it. join are the counters of
+// the join node when it had processed them all and still held what WITHIN keeps;
+// drained are those of both nodes at the end; results has seen what came out.
+func newAccount(sent int, join map[string]int64, drained demoStats, results *resultPrinter) *account {
+	joined := int64(results.rows(joinNode))
 	return &account{entries: []entry{
 		{"sent", int64(sent), []part{
 			{join["node_accepted"], "accepted by the join"},
 			{join["node_refused"], "refused"},
 		}},
 		{"accepted", join["node_accepted"], []part{
-			{join[stage+"filtered"], "below a limit of WHERE"},
-			{join[stage+"expired"] + join[stage+"buffered_rows"], "kept for WITHIN, then let go"},
-			{join[stage+"late_dropped"], "late"},
-			{join[stage+"input_dropped"] + join[stage+"rows_dropped"] + join[stage+"rows_evicted"], "dropped by a limit"},
+			{join[joinStage+"filtered"], "below a limit of WHERE"},
+			{join[joinStage+"expired"], "kept as long as WITHIN said"},
+			{join[joinStage+"buffered_rows"], "still kept at the end"},
+			{join[joinStage+"late_dropped"], "late"},
+			{join[joinStage+"input_dropped"] + join[joinStage+"rows_dropped"] + join[joinStage+"rows_evicted"], "dropped by a limit"},
 		}},
-		{"joined", join[stage+"matches_emitted"], []part{
+		{"joined", drained.join[joinStage+"matches_emitted"], []part{
 			{joined, "left the join"},
-			{join["node_undelivered"], "undelivered"},
+			{drained.join["node_undelivered"], "undelivered"},
 		}},
-		{"joined", joined, []part{
+		{"left", joined, []part{
 			{int64(results.aggregated()), "counted in windows"},
-			{window["node_refused"], "refused by the window node"},
+			{drained.window["node_refused"], "refused by the window node"},
 		}},
-	}}, nil
+	}}
 }
 
 // check returns an error that names every place where rows are missing.
@@ -108,16 +106,46 @@ func (e entry) missing() int64 {
 	return rest
 }
 
+// demoStats are the counters of the demo's two nodes.
+type demoStats struct{ join, window map[string]int64 }
+
+func readStats(e types.RuleEngine) (demoStats, error) {
+	join, err := nodeStats(e, joinNode)
+	if err != nil {
+		return demoStats{}, err
+	}
+	window, err := nodeStats(e, windowNode)
+	return demoStats{join: join, window: window}, err
+}
+
 // nodeStats returns the counters of one x/streamAggregator node of a chain.
 func nodeStats(e types.RuleEngine, id string) (map[string]int64, error) {
 	ctx, ok := e.RootRuleChainCtx().GetNodeById(types.RuleNodeId{Id: id, Type: types.NODE})
 	if !ok {
 		return nil, fmt.Errorf("the chain has no node %q", id)
 	}
-	if holder, ok := ctx.(*engine.RuleNodeCtx); ok {
-		if node, ok := holder.Node.(*streamaggregator.Node); ok {
-			return node.Stats(), nil
+	node, ok := component.Node(ctx)
+	if !ok {
+		return nil, fmt.Errorf("node %q is no %s", id, streamaggregator.Type)
+	}
+	return node.Stats(), nil
+}
+
+// settled waits until the join has processed all rows it was sent and returns
+// its counters at that moment, or those it has when ctx ends.
+func settled(ctx context.Context, e types.RuleEngine) (map[string]int64, error) {
+	const glance = 5 * time.Millisecond
+	again := time.NewTicker(glance)
+	defer again.Stop()
+	for {
+		stats, err := nodeStats(e, joinNode)
+		if err != nil || stats["input_count"]+stats["input_dropped_count"] >= stats["node_accepted"] {
+			return stats, err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return stats, nil
 		}
 	}
-	return nil, fmt.Errorf("node %q is no %s", id, streamaggregator.Type)
 }

@@ -119,7 +119,7 @@ func testDemoForATime(t *testing.T, binary string) {
 	require.Empty(t, stderr)
 	require.Contains(t, stdout, "\njoined ")
 	require.Contains(t, stdout, "\naggregated ")
-	require.Contains(t, stdout, "rows/s", "a counter line every two seconds")
+	require.Contains(t, stdout, "rows/s", "a counter line every second")
 	require.Contains(t, stdout, "\nno row lost\n")
 	require.NotContains(t, stdout, "\x1b", "no terminal, no escape sequences")
 	sums := sentLine.FindStringSubmatch(stdout)

@@ -22,6 +22,13 @@ type demoCommand struct {
 	For  time.Duration `help:"End after this time (10s) instead of at Ctrl-C."`
 }
 
+// The demo's chain and its nodes, as they stand in chains/.
+const (
+	demoChain  = "two-stage"
+	joinNode   = "join"
+	windowNode = "window"
+)
+
 // drainTimeout bounds how long the end of a run waits for what is under way.
 const drainTimeout = 30 * time.Second
 
@@ -39,7 +46,7 @@ func (c *demoCommand) Validate() error {
 // Run plays sensors into the chain until the time is over or a signal comes, then
 // drains the chain and accounts for every row. A row that is missing is an error.
 func (c *demoCommand) Run(out *console) error {
-	chain, err := chains.Chain("two-stage")
+	chain, err := chains.Chain(demoChain)
 	if err != nil {
 		return err
 	}
@@ -47,7 +54,7 @@ func (c *demoCommand) Run(out *console) error {
 	if err != nil {
 		return err
 	}
-	results := newResultPrinter(out, map[string]string{"join": "joined", "window": "aggregated"})
+	results := newResultPrinter(out, map[string]string{joinNode: "joined", windowNode: "aggregated"})
 	engine, err := h.start(chain, results)
 	if err != nil {
 		return fmt.Errorf("start the demo's chain: %w", err)
@@ -60,7 +67,7 @@ func (c *demoCommand) Run(out *console) error {
 		ctx, cancel = context.WithTimeout(ctx, c.For)
 		defer cancel()
 	}
-	out.printf("%s: %s", "two-stage", engine.Definition().RuleChain.AdditionalInfo["description"])
+	out.printf("%s: %s", demoChain, engine.Definition().RuleChain.AdditionalInfo["description"])
 	out.printf("%d readings a second, seed %d; Ctrl-C ends it", c.Rate, c.Seed)
 	sent, began := c.play(ctx, engine, out, results), time.Now()
 	out.hide()
@@ -68,12 +75,16 @@ func (c *demoCommand) Run(out *console) error {
 
 	drain, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
-	drained := component.Drain(drain, engine)
-	account, err := newAccount(engine, sent, results)
-	engine.Stop(drain)
-	if err := errors.Join(drained, err); err != nil {
+	processed, err := settled(drain, engine)
+	if err := errors.Join(err, component.Drain(drain, engine)); err != nil {
 		return err
 	}
+	atEnd, err := readStats(engine)
+	if err != nil {
+		return err
+	}
+	engine.Stop(drain)
+	account := newAccount(sent, processed, atEnd, results)
 	out.printf("\n%s\ndrained in %s", account, time.Since(began).Round(time.Millisecond))
 	return account.check()
 }
@@ -81,7 +92,7 @@ func (c *demoCommand) Run(out *console) error {
 // play sends readings at the rate until ctx ends, in order, and returns how many.
 func (c *demoCommand) play(ctx context.Context, engine types.RuleEngine, out *console, results *resultPrinter) int {
 	const pace = 10 * time.Millisecond
-	counterEvery := 2 * time.Second
+	counterEvery := time.Second
 	if out.terminal {
 		counterEvery = 200 * time.Millisecond
 	}
@@ -98,7 +109,7 @@ func (c *demoCommand) play(ctx context.Context, engine types.RuleEngine, out *co
 		case <-counter.C:
 			seconds := time.Since(began).Seconds()
 			out.show("%6.1f s · %d sent · %d joined · %d aggregated · %.0f rows/s",
-				seconds, sent, results.rows("join"), results.rows("window"), float64(sent)/seconds)
+				seconds, sent, results.rows(joinNode), results.rows(windowNode), float64(sent)/seconds)
 		case now := <-tick.C:
 			for due := int(now.Sub(began) / interval); sent < due && ctx.Err() == nil; sent++ {
 				send(engine, sensors.read(began.Add(time.Duration(sent)*interval)))

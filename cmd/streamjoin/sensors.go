@@ -37,12 +37,26 @@ type machine struct {
 	hot  bool
 }
 
+// The chances, at each reading of its temperature, that a cool machine becomes hot
+// and that a hot one cools down.
+const (
+	becomesHot = 0.03
+	coolsDown  = 0.2
+)
+
 // newPlant returns a plant whose machines together give rate readings a second.
 func newPlant(seed uint64, rate int) *plant {
-	return &plant{
+	p := &plant{
 		random:   rand.New(rand.NewPCG(seed, seed)),
 		machines: make([]machine, max(1, rate/2)),
 	}
+	for i := range p.machines {
+		// As many are hot at the start as in the long run.
+		if p.random.Float64() < becomesHot/(becomesHot+coolsDown) {
+			p.machines[i] = machine{heat: 1, hot: true}
+		}
+	}
+	return p
 }
 
 // read takes the next reading, measured at the given instant: temperature and
@@ -64,7 +78,6 @@ func (p *plant) read(at time.Time) reading {
 
 // drift moves a machine's heat towards where it is bound for.
 func (p *plant) drift(m *machine) {
-	const becomesHot, coolsDown = 0.03, 0.2
 	switch chance := p.random.Float64(); {
 	case !m.hot && chance < becomesHot:
 		m.hot = true
