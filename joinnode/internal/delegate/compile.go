@@ -32,7 +32,7 @@ func (c *compiler) unsupported(pos syntax.Pos, hint, format string, args ...any)
 func (c *compiler) run() error {
 	c.plan.Kind = c.kind()
 	for _, check := range []func() error{
-		c.checkSources, c.readOptions, c.checkFunctions, c.checkGroup, c.checkClauses,
+		c.checkCost, c.checkSources, c.readOptions, c.checkFunctions, c.checkGroup, c.checkClauses,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -45,9 +45,19 @@ func (c *compiler) run() error {
 	c.plan.SQL = text
 	c.plan.columns.hidden = len(c.plan.computed) > 0
 	if err := c.plan.dryRun(); err != nil {
-		return c.unsupported(c.stmt.Pos, "", "streamsql cannot run this query: %v (rewritten: %s)", err, text)
+		return c.unsupported(c.stmt.Pos, "", "streamsql cannot run this query: %s", firstLine(err))
 	}
 	return nil
+}
+
+// firstLine returns what an error of streamsql says without the source that it
+// quotes, which is not what the user wrote.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	if r := []rune(line); len(r) > 200 {
+		line = string(r[:200]) + "…"
+	}
+	return line
 }
 
 // kind says how streamsql will run the statement.

@@ -26,6 +26,12 @@ func (c *compiler) compute(e syntax.Expr) (field string, ok bool, err error) {
 	if c.plan.Kind == CEP || c.guards || containsAggregate(e) || containsAnalytic(e) {
 		return "", false, nil
 	}
+	field, err = c.onRow(e)
+	return field, err == nil, err
+}
+
+// onRow makes e, an expression over the row alone, a computed field.
+func (c *compiler) onRow(e syntax.Expr) (string, error) {
 	w := &conditioner{c: c}
 	text := ""
 	if isCondition(e) {
@@ -34,16 +40,16 @@ func (c *compiler) compute(e syntax.Expr) (field string, ok bool, err error) {
 		text = w.value(rewrite(e))
 	}
 	if w.err != nil {
-		return "", false, w.err
+		return "", w.err
 	}
 	program, err := expr.Compile(text, append(functions.GetExprBridge().RegisterStreamSQLFunctionsToExpr(),
-		expr.AllowUndefinedVariables(), expr.Function("like_match", likeMatch))...)
+		expr.AllowUndefinedVariables(), expr.MaxNodes(0), expr.Function("like_match", likeMatch))...)
 	if err != nil {
-		return "", false, c.unsupported(e.Position(), "", "this expression does not compile: %v", err)
+		return "", c.unsupported(e.Position(), "", "this expression does not compile: %s", firstLine(err))
 	}
-	field = fmt.Sprintf("%sc%d", hiddenPrefix, len(c.plan.computed))
+	field := fmt.Sprintf("%sc%d", hiddenPrefix, len(c.plan.computed))
 	c.plan.computed = append(c.plan.computed, computed{field, program})
-	return field, true, nil
+	return field, nil
 }
 
 // isCondition says that e is a condition and not a value.

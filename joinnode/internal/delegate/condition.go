@@ -21,8 +21,16 @@ type conditioner struct {
 	err    error
 }
 
+// filterCost is the size above which streamsql's filter would refuse a WHERE for
+// its number of nodes, such as an IN of hundreds of values.
+const filterCost = 400
+
 // condition returns WHERE as an expr-lang condition.
 func (c *compiler) condition(e syntax.Expr) (string, error) {
+	if cost(e) > filterCost {
+		field, err := c.onRow(e)
+		return field + " == true", err
+	}
 	w := &conditioner{c: c, filter: true}
 	n := normalize(e, false)
 	text, simple := w.fast(n)
@@ -96,13 +104,11 @@ func (w *conditioner) cond(e syntax.Expr) string {
 		return "(not " + present + ")"
 	case *syntax.Like:
 		if text, ok := e.Pattern.(*syntax.Text); w.filter && (!ok || strings.Contains(text.Value, "_")) {
-			field, ok, err := w.c.compute(e)
+			field, err := w.c.onRow(e)
 			if err != nil && w.err == nil {
 				w.err = err
 			}
-			if ok {
-				return "(" + field + " == true)"
-			}
+			return "(" + field + " == true)"
 		}
 		x, p := w.value(e.X), w.value(e.Pattern)
 		match := "like_match(" + x + ", " + p + ")"

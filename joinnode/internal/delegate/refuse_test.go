@@ -2,6 +2,7 @@ package delegate_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/rulego/streamsql/rsql"
@@ -80,6 +81,24 @@ func TestRefusesTheRest(t *testing.T) {
 			require.NotZero(t, e.Pos.Line)
 		})
 	}
+}
+
+// What is written a hundred times over in the rewritten text is refused before
+// it is written.
+func TestRefusesExplosions(t *testing.T) {
+	between := strings.Repeat("(", 300) + "a" + strings.Repeat(" BETWEEN 1 AND 2)", 300)
+	for _, sql := range []string{
+		"SELECT a FROM s WHERE " + between,
+		"SELECT CASE WHEN " + between + " THEN 1 END AS x FROM s",
+		"SELECT a FROM s WHERE " + strings.Repeat("(", 300) + "a" + strings.Repeat(" = 1)", 300),
+	} {
+		_, err := compile(sql)
+		require.ErrorIs(t, err, delegate.ErrUnsupported)
+		require.ErrorContains(t, err, "too complex")
+	}
+	long := strings.TrimSuffix(strings.Repeat("1, ", 1000), ", ")
+	require.False(t, keeps(t, "a IN ("+long+")", row{"a": 2}), "a long list is none of those")
+	require.True(t, keeps(t, "a IN ("+long+", 2)", row{"a": 2}))
 }
 
 // A plan is only a plan: checking a query starts nothing, not even when
