@@ -45,7 +45,7 @@ func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, er
 		q.inputs[p.Inputs[i].Stream] = i
 		q.extractors = append(q.extractors, row.NewExtractor(p.Inputs[i].Layout.Paths()))
 	}
-	q.pool.New = func() any { return &admission{} }
+	q.pool.New = func() any { return &admission{scratch: make([]row.Scratch, len(p.Inputs))} }
 	cfg := s.opts.pipeline()
 	cfg.OnResult, cfg.OnLate, cfg.OnEnd = q.result, q.late, s.sinks.closeChannel
 	cfg.WantLate = func() bool { return len(s.sinks.lists().late) > 0 }
@@ -69,7 +69,7 @@ type admission struct {
 	rows    []pipeline.Row
 	ends    []int
 	enc     []byte
-	scratch row.Scratch
+	scratch []row.Scratch // by input: it remembers the order of a message's members
 	raw     []byte
 }
 
@@ -169,7 +169,7 @@ func (q *joinQuery) admit(a *admission, stream string, obj []byte, late bool) er
 		return err
 	}
 	from := len(a.enc)
-	r, err := q.extractors[input].JSON(row.Row{Enc: a.enc}, obj, &a.scratch)
+	r, err := q.extractors[input].JSON(row.Row{Enc: a.enc}, obj, &a.scratch[input])
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalidJSON, err)
 	}
