@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -42,6 +43,7 @@ func TestBinary(t *testing.T) {
 	t.Run("check", func(t *testing.T) { testCheck(t, binary) })
 	t.Run("wrong usage", func(t *testing.T) { testWrongUsage(t, binary) })
 	t.Run("run", func(t *testing.T) { testRun(t, binary) })
+	t.Run("admin API stays here", func(t *testing.T) { testAdminNeedsToken(t, binary) })
 	t.Run("run bad chains", func(t *testing.T) { testRunBadChains(t, binary) })
 }
 
@@ -224,31 +226,72 @@ func testRunBadChains(t *testing.T, binary string) {
 		{"two chains of one id", `"one" is running already`, []string{good, writeFile(t, "twin.json", chainWith("one", goodSQL))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, stderr, exit := run(t, binary, append([]string{"run"}, c.files...)...)
+			_, stderr, exit := run(t, binary, append([]string{"run", "--listen", ""}, c.files...)...)
 			require.Equal(t, 1, exit, stderr)
 			require.Contains(t, stderr, c.says)
 		})
 	}
 }
 
-// testRun runs the REST chain on a port of its own, posts to it, and ends it: the
-// command that nobody has answered by then must still leave.
+// testRun runs the REST chain on a port of its own, posts to it, and ends it while
+// commands still come in. None is ever acknowledged, so each that was accepted must
+// leave once, whether its time was over by then or not.
 func testRun(t *testing.T, binary string) {
-	address := freeAddress(t)
+	rows, api := freeAddress(t), freeAddress(t)
 	text, err := os.ReadFile("../../chains/rest/chain.json")
 	require.NoError(t, err)
-	chain := strings.Replace(string(text), "127.0.0.1:9090", address, 1)
+	chain := strings.Replace(string(text), "127.0.0.1:9090", rows, 1)
 	require.NotEqual(t, string(text), chain)
 
-	p := startProcess(t, binary, "run", writeFile(t, "rest.json", chain))
+	p := startProcess(t, binary, "run", "--listen", api, "--token", "secret", writeFile(t, "rest.json", chain))
 	p.waitFor(t, "ready")
-	require.Equal(t, http.StatusOK, post(t, "http://"+address+"/streams/commands", `{"cmdId":"c1","deviceId":"d1","ts":1700000000000}`))
-	require.Equal(t, http.StatusOK, post(t, "http://"+address+"/streams/commands", `{"cmdId":"c2","deviceId":"d2","ts":1700000010001}`))
-	require.Equal(t, http.StatusBadRequest, post(t, "http://"+address+"/streams/replies", `{}`))
-	require.Contains(t, p.waitFor(t, "no ACK"), `"c1"`)
+	status, answer := request(t, http.MethodPost, "http://"+rows+"/streams/replies", "", `{}`)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, answer, "unknown input stream")
+
+	status, _ = request(t, http.MethodGet, "http://"+api+"/chains", "", "")
+	require.Equal(t, http.StatusUnauthorized, status)
+	status, answer = request(t, http.MethodGet, "http://"+api+"/chains", "secret", "")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, answer, "rest-command-ack")
+
+	accepted := make(chan int)
+	go func() {
+		n := 0
+		defer func() { accepted <- n }()
+		for ; ; n++ {
+			row := fmt.Sprintf(`{"cmdId":"c%d","deviceId":"d","ts":%d}`, n, 1_700_000_000_000+20*n)
+			res, err := http.Post("http://"+rows+"/streams/commands", "application/json", strings.NewReader(row)) //nolint:noctx // ends with the server
+			if err != nil {
+				return
+			}
+			if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+				return
+			}
+		}
+	}()
+	first := p.waitFor(t, "no ACK") // 10 s of event time are over for the first
 	rest, exit := p.interrupt(t)
 	require.Zero(t, exit, p.stderr)
-	require.Regexp(t, `no ACK .*"c2"`, rest)
+	left := map[string]int{}
+	for _, row := range noACK.FindAllStringSubmatch(first+"\n"+rest, -1) {
+		left[row[1]]++
+	}
+	n := <-accepted
+	require.Greater(t, n, 500)
+	for i := range n {
+		require.Equal(t, 1, left[fmt.Sprintf("c%d", i)], "command %d of %d accepted", i, n)
+	}
+}
+
+var noACK = regexp.MustCompile(`no ACK .*"cmdId":"(c\d+)"`)
+
+// Without a token the admin API is for this machine only.
+func testAdminNeedsToken(t *testing.T, binary string) {
+	good := writeFile(t, "good.json", chainWith("one", goodSQL))
+	_, stderr, exit := run(t, binary, "run", "--listen", "0.0.0.0:6334", good)
+	require.Equal(t, 1, exit)
+	require.Contains(t, stderr, "token")
 }
 
 // freeAddress is a loopback address that nobody listens on.
@@ -260,12 +303,18 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func post(t *testing.T, url, body string) (status int) {
+// request sends a request, with a bearer token if there is one.
+func request(t *testing.T, method, url, token, body string) (status int, answer string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
-	return res.StatusCode
+	return res.StatusCode, string(text)
 }

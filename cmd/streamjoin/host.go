@@ -1,21 +1,23 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
+	_ "github.com/rulego/rulego" // makes engines start the endpoints that their chains declare
 	"github.com/rulego/rulego/api/types"
-	"github.com/rulego/rulego/builtin/aspect"
-	"github.com/rulego/rulego/endpoint"
 	"github.com/rulego/rulego/engine"
 
 	"github.com/streamjoin/streamjoin/component"
 )
 
-// host is what all chains of this process share: an engine pool, a registry with
-// RuleGo's components and ours, and the endpoints that the chains declare.
+// host is what all chains of this process share: an engine pool, and a registry
+// with RuleGo's components and ours.
 type host struct {
-	pool   *engine.Pool
-	config types.Config
+	pool    *engine.Pool
+	config  types.Config
+	started []types.RuleEngine // by start, in this order
 }
 
 func newHost(log types.Logger) (*host, error) {
@@ -45,6 +47,55 @@ func (h *host) start(chain []byte, aspects ...types.Aspect) (types.RuleEngine, e
 	if _, taken := h.pool.Get(def.RuleChain.ID); taken {
 		return nil, fmt.Errorf("a chain with the id %q is running already", def.RuleChain.ID)
 	}
-	aspects = append(aspects, &aspect.EndpointAspect{EndpointPool: endpoint.NewPool()})
-	return h.pool.New("", chain, engine.WithConfig(h.config), types.WithAspects(aspects...))
+	e, err := h.pool.New("", chain, engine.WithConfig(h.config), types.WithAspects(aspects...))
+	if err != nil {
+		return nil, err
+	}
+	h.started = append(h.started, e)
+	return e, nil
+}
+
+// running are all chains: those started here, also without an id and so unknown
+// to the pool, and those that came through the admin API.
+func (h *host) running() []types.RuleEngine {
+	all := append([]types.RuleEngine(nil), h.started...)
+	known := make(map[types.RuleEngine]bool, len(all))
+	for _, e := range all {
+		known[e] = true
+	}
+	h.pool.Range(func(_, value any) bool {
+		if e, ok := value.(types.RuleEngine); ok && !known[e] {
+			all = append(all, e)
+		}
+		return true
+	})
+	return all
+}
+
+// stop ends all chains, the newest first, so that no accepted row is lost: first
+// what feeds them, then their queries, then the engines.
+func (h *host) stop(ctx context.Context) error {
+	var errs []error
+	all := h.running()
+	for i := len(all) - 1; i >= 0; i-- {
+		closeEndpoints(all[i])
+		if err := component.Drain(ctx, all[i]); err != nil {
+			errs = append(errs, fmt.Errorf("chain %q: %w", all[i].Id(), err))
+		}
+		all[i].Stop(ctx)
+	}
+	return errors.Join(errs...)
+}
+
+// closeEndpoints ends the endpoints of a chain; requests under way are answered.
+// RuleGo does so only after it has refused messages for a while.
+func closeEndpoints(e types.RuleEngine) {
+	chain := e.RootRuleChainCtx()
+	for _, def := range e.Definition().Metadata.Endpoints {
+		if resource, ok := chain.Resources().Lookup(def.Id); ok {
+			if endpoint, ok := resource.(interface{ Destroy() }); ok {
+				endpoint.Destroy()
+			}
+		}
+	}
 }

@@ -10,30 +10,44 @@ import (
 
 	"github.com/rulego/rulego/api/types"
 
-	"github.com/streamjoin/streamjoin/component"
+	"github.com/streamjoin/streamjoin/component/admin"
 )
 
 // runCommand is streamjoin run.
 type runCommand struct {
 	Chains []string `arg:"" name:"chain" help:"Files with rule chains (JSON)."`
+	Listen string   `help:"Address of the admin REST API; empty: none. Beyond this machine it needs a token." default:"127.0.0.1:6334"`
+	Token  string   `help:"Bearer token that the admin API asks for." env:"STREAMJOIN_TOKEN"`
 }
 
-// Run starts the chains and serves until a signal comes; then every chain is
-// drained, so that no accepted row is lost, and stopped.
+// Run starts the chains and the admin API and serves until a signal comes; then
+// every chain is drained, so that no accepted row is lost, and stopped.
 func (c *runCommand) Run(out *console) (err error) {
 	h, err := newHost(types.NewStdLogger(os.Stdout))
 	if err != nil {
 		return err
 	}
-	var running []types.RuleEngine
-	defer func() { err = errors.Join(err, stopAll(running)) }()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		defer cancel()
+		err = errors.Join(err, h.stop(ctx))
+	}()
 	for _, file := range c.Chains {
-		engine, err := h.load(file)
-		if err != nil {
+		if err := h.load(file, out); err != nil {
 			return err
 		}
-		running = append(running, engine)
-		out.printf("chain %q from %s is running", engine.Id(), file)
+	}
+	if c.Listen != "" {
+		api := admin.New(h.pool, admin.Options{Token: c.Token, Config: h.config})
+		endpoint, err := api.NewEndpoint(h.config, c.Listen)
+		if err != nil {
+			return fmt.Errorf("admin API: %w", err)
+		}
+		defer endpoint.Destroy()
+		if err := endpoint.Start(); err != nil {
+			return fmt.Errorf("admin API: %w", err)
+		}
+		out.printf("admin API on http://%s", endpoint.Config.Server)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -44,28 +58,15 @@ func (c *runCommand) Run(out *console) (err error) {
 }
 
 // load starts the chain in a file.
-func (h *host) load(file string) (types.RuleEngine, error) {
+func (h *host) load(file string, out *console) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	engine, err := h.start(text)
+	e, err := h.start(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	return engine, nil
-}
-
-// stopAll drains and stops chains, the one started last first.
-func stopAll(running []types.RuleEngine) error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
-	defer cancel()
-	var errs []error
-	for i := len(running) - 1; i >= 0; i-- {
-		if err := component.Drain(ctx, running[i]); err != nil {
-			errs = append(errs, fmt.Errorf("chain %q: %w", running[i].Id(), err))
-		}
-		running[i].Stop(ctx)
-	}
-	return errors.Join(errs...)
+	out.printf("chain %q from %s is running", e.Id(), file)
+	return nil
 }
