@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/rulego/streamsql/functions"
 	"github.com/rulego/streamsql/logger"
-	"github.com/rulego/streamsql/metrics"
 	"github.com/rulego/streamsql/schema"
 	"github.com/rulego/streamsql/stream"
 	"github.com/rulego/streamsql/types"
@@ -67,10 +64,10 @@ type Engine struct {
 	tables   tables
 
 	queue   chan work
-	mu      sync.RWMutex // writers close the queue
-	closed  bool
-	closing atomic.Bool // the same for readers that must not wait
-	row     sync.Mutex  // held while streamsql processes a direct row
+	stop    chan struct{} // closed by Close
+	stopped sync.Once
+	mu      sync.RWMutex // read: the queue stays open
+	row     sync.Mutex   // held while streamsql processes a direct row
 	done    chan struct{}
 }
 
@@ -95,7 +92,7 @@ func Open(p *Plan, cfg Config) (*Engine, error) {
 	if cfg.GroupMaxPartitions <= 0 {
 		cfg.GroupMaxPartitions = math.MaxInt
 	}
-	e := &Engine{plan: p, cfg: cfg, log: cfg.Logger, queue: make(chan work, cfg.QueueSize), done: make(chan struct{})}
+	e := &Engine{plan: p, cfg: cfg, log: cfg.Logger, queue: make(chan work, cfg.QueueSize), stop: make(chan struct{}), done: make(chan struct{})}
 	if e.log == nil {
 		e.log = logger.GetDefault()
 	}
@@ -171,7 +168,7 @@ func (e *Engine) EmitSync(row map[string]any) (map[string]any, error) {
 	if e.plan.Kind != Direct || e.plan.unnest {
 		return nil, ErrSync
 	}
-	if e.closing.Load() {
+	if e.stopping() {
 		return nil, ErrStopped
 	}
 	row, err := e.accept(row)
@@ -223,7 +220,7 @@ func (e *Engine) accept(row map[string]any) (map[string]any, error) {
 func (e *Engine) enqueue(w work) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.closed {
+	if e.stopping() {
 		return ErrStopped
 	}
 	select {
@@ -240,9 +237,21 @@ func (e *Engine) enqueue(w work) error {
 	select {
 	case e.queue <- w:
 		return nil
+	case <-e.stop:
+		return ErrStopped
 	case <-timer.C:
 		e.counters.inputDropped.Inc()
 		return ErrOverflow
+	}
+}
+
+// stopping reports whether Close was called.
+func (e *Engine) stopping() bool {
+	select {
+	case <-e.stop:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -296,69 +305,6 @@ func (e *Engine) prepare(row map[string]any) (ok bool, err error) {
 		e.counters.expressions.IncBy(int64(n))
 	}
 	return true, nil
-}
-
-// direct runs one row through a direct query and delivers its results.
-func (e *Engine) direct(row map[string]any) ([]map[string]any, error) {
-	e.counters.input.Inc()
-	if ok, err := e.prepare(row); !ok {
-		return nil, err
-	}
-	result, err := e.project(row)
-	if err != nil {
-		e.counters.failed.Inc()
-		return nil, err
-	}
-	if result == nil {
-		return nil, nil
-	}
-	rows := []map[string]any{result}
-	if e.plan.unnest {
-		rows = expand(result)
-	}
-	if len(rows) > 0 {
-		e.sinks.deliver(rows)
-	}
-	return rows, nil
-}
-
-// project is streamsql's part of direct, one row at a time because of its
-// analytic functions' state.
-func (e *Engine) project(row map[string]any) (result map[string]any, err error) {
-	e.row.Lock()
-	defer e.row.Unlock()
-	defer func() {
-		if r := recover(); r != nil {
-			e.counters.panics.Inc()
-			result, err = nil, fmt.Errorf("streamsql panicked on the row: %v", r)
-		}
-	}()
-	return e.st.ProcessSync(row)
-}
-
-// expand turns an unnest() value into one result row per element, as
-// streamsql's asynchronous path does.
-func expand(result map[string]any) []map[string]any {
-	for name, v := range result {
-		if !functions.IsUnnestResult(v) {
-			continue
-		}
-		var rows []map[string]any
-		for _, part := range functions.ProcessUnnestResultWithFieldName(v, name) {
-			row := make(map[string]any, len(result)+len(part))
-			for k, v := range result {
-				if k != name {
-					row[k] = v
-				}
-			}
-			for k, v := range part {
-				row[k] = v
-			}
-			rows = append(rows, row)
-		}
-		return rows
-	}
-	return []map[string]any{result}
 }
 
 // settle returns when the rows that the pump has handed over are processed and
@@ -420,13 +366,12 @@ func (e *Engine) TriggerWindow() {
 // Close takes no more rows and returns at once; Done tells when everything
 // accepted has been processed. It may be called from a sink, Stop may not.
 func (e *Engine) Close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.closed {
-		e.closed = true
-		e.closing.Store(true)
+	e.stopped.Do(func() {
+		close(e.stop) // whoever waits for a place in the queue gives up
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		close(e.queue)
-	}
+	})
 }
 
 // Stop is Close, and waits for Done. Everything accepted before is processed
@@ -440,38 +385,3 @@ func (e *Engine) Stop() {
 
 // Done is closed when the last result has been delivered after Close.
 func (e *Engine) Done() <-chan struct{} { return e.done }
-
-// Plan returns the plan that the engine runs.
-func (e *Engine) Plan() *Plan { return e.plan }
-
-// Stream returns streamsql's stream. Sinks added to it see streamsql's column
-// names and order, and none sees the results of a direct query twice.
-func (e *Engine) Stream() *stream.Stream { return e.st }
-
-// IsAggregationQuery reports whether the query has windows.
-func (e *Engine) IsAggregationQuery() bool { return e.plan.Kind == Aggregation }
-
-// IsCEPQuery reports whether the query is MATCH_RECOGNIZE.
-func (e *Engine) IsCEPQuery() bool { return e.plan.Kind == CEP }
-
-// GetStats returns streamsql's statistics, with the engine's queue in place of
-// streamsql's, and the counters of this package.
-func (e *Engine) GetStats() map[string]int64 {
-	stats := e.st.GetStats()
-	stats[stream.DataChanLen], stats[stream.DataChanCap] = int64(len(e.queue)), int64(cap(e.queue))
-	for _, name := range own {
-		stats[name] = e.st.MetricsRegistry().Counter(name).Value()
-	}
-	return stats
-}
-
-// GetDetailedStats returns streamsql's detailed statistics over GetStats.
-func (e *Engine) GetDetailedStats() map[string]any {
-	stats := e.st.GetDetailedStats()
-	stats[stream.BasicStats] = e.GetStats()
-	stats[stream.DataChanUsage] = 100 * float64(len(e.queue)) / float64(cap(e.queue))
-	return stats
-}
-
-// Metrics returns streamsql's registry; the counters of this package are in it.
-func (e *Engine) Metrics() *metrics.Registry { return e.st.MetricsRegistry() }

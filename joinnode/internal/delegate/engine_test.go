@@ -321,96 +321,6 @@ func TestPatterns(t *testing.T) {
 	require.Equal(t, []row{{"first": 1, "last": 3}}, flat(out), "the open match leaves at Stop, and WHERE holds")
 }
 
-func TestTables(t *testing.T) {
-	// streamsql takes the left side of ON for the stream's, whatever it says.
-	const sql = "SELECT s.id, m.place, m.n + a AS n FROM s JOIN meta AS m ON m.id = s.id WHERE m.place != 'x' OR a > 5"
-	e := open(t, sql, delegate.Config{})
-	defer e.Stop()
-	require.Equal(t, []string{"meta"}, e.Unregistered())
-	err := e.Emit(row{"id": 1, "a": 1})
-	require.ErrorIs(t, err, delegate.ErrNotRegistered)
-	require.ErrorContains(t, err, `join table "meta" is not registered`)
-	require.ErrorContains(t, err, "WITHIN")
-
-	_, err = e.RegisterTable("other", nil)
-	require.Error(t, err)
-	_, err = e.RegisterTable("meta", nil, "place")
-	require.ErrorContains(t, err, "[id]")
-	table := []row{{"id": 1, "place": "a", "n": 10}}
-	_, err = e.RegisterTable("meta", table)
-	require.NoError(t, err)
-	table[0]["place"] = "changed by its owner"
-	require.Empty(t, e.Unregistered())
-	require.NoError(t, e.UpsertTable("meta", row{"id": 2, "place": "x", "n": 20}))
-
-	out, err := e.EmitSync(row{"id": json.Number("1"), "a": 1})
-	require.NoError(t, err)
-	require.Equal(t, row{"id": int64(1), "place": "a", "n": 11.0}, out)
-	out, err = e.EmitSync(row{"id": 2, "a": 1})
-	require.NoError(t, err)
-	require.Nil(t, out, "WHERE")
-	out, err = e.EmitSync(row{"id": 3, "a": 9})
-	require.NoError(t, err)
-	require.Nil(t, out, "no match")
-}
-
-func TestTableInWindow(t *testing.T) {
-	e := open(t, "SELECT m.place, sum(s.a) AS x FROM s LEFT JOIN meta m ON s.id = m.id GROUP BY m.place, CountingWindow(2)", delegate.Config{})
-	_, err := e.RegisterTable("meta", []row{{"id": 1, "place": "p"}, {"id": 2, "place": "p"}, {"id": 3, "place": "q"}})
-	require.NoError(t, err)
-	var got []result
-	e.AddSink(func(rows []row, end int64) { got = append(got, result{rows, end}) })
-	for i, id := range []int{1, 3, 2, 3} {
-		require.NoError(t, e.Emit(row{"id": id, "a": float64(i)}))
-	}
-	e.Stop()
-	require.Equal(t, []row{{"place": "p", "x": 2.0}, {"place": "q", "x": 4.0}}, flat(got), "rows are counted per nested key")
-}
-
-// Conditions over joined columns, in every clause, with and without a match.
-func TestTableColumnsEverywhere(t *testing.T) {
-	for _, c := range []struct {
-		sql  string
-		want []row
-	}{
-		{"SELECT id, CASE WHEN m.n > 5 OR a > 5 THEN m.place ELSE 'none' END AS v, m.n IS NULL AS lone FROM s LEFT JOIN meta m ON s.id = m.id",
-			[]row{{"id": 1, "v": "p", "lone": false}, {"id": 9, "v": "none", "lone": true}}},
-		{"SELECT m.place, sum(m.n * 2) AS x FROM s JOIN meta m ON s.id = m.id GROUP BY m.place, TumblingWindow('1h') HAVING m.place = 'p' ORDER BY m.place",
-			[]row{{"place": "p", "x": 20.0}}},
-		{"SELECT count(*) AS n FROM s JOIN meta m ON s.id = m.id GROUP BY m.place, TumblingWindow('1h')",
-			[]row{{"place": "p", "n": 1.0}}},
-		{"SELECT sum(CASE WHEN m.n IS NULL THEN 1 ELSE 0 END) AS lone FROM s LEFT JOIN meta m ON s.id = m.id GROUP BY TumblingWindow('1h')",
-			[]row{{"lone": 1.0}}},
-		{"SELECT m.place AS p FROM s LEFT JOIN meta AS m ON m.id = id WHERE NOT (m.n > 5) OR m.n IS NULL",
-			[]row{{"p": nil}}},
-	} {
-		t.Run(c.sql, func(t *testing.T) {
-			e := open(t, c.sql, delegate.Config{})
-			_, err := e.RegisterTable("meta", []row{{"id": 1, "place": "p", "n": 10}})
-			require.NoError(t, err)
-			var got []result
-			e.AddSink(func(rows []row, end int64) { got = append(got, result{rows, end}) })
-			for _, id := range []int{1, 9} {
-				require.NoError(t, e.Emit(row{"id": id, "a": 1.0}))
-			}
-			e.Stop()
-			require.Equal(t, c.want, flat(got))
-		})
-	}
-}
-
-func TestNestedGroupingField(t *testing.T) {
-	sql := "SELECT o.x, sum(a) AS s FROM s GROUP BY o.x, CountingWindow(1) HAVING o.x > 1 ORDER BY o.x"
-	rows := []row{{"a": 1.0, "o": row{"x": 1}}, {"a": 2.0, "o": row{"x": 2}}}
-	out, _ := run(t, sql, rows)
-	require.Equal(t, []row{{"o.x": 2, "s": 2.0}}, flat(out))
-	require.Contains(t, theirs(t, sql, rows, time.Second, 1), row{"o.x": 1, "s": 1.0}, "streamsql drops a HAVING that ORDER BY follows")
-	sql = "SELECT o.x, sum(a) AS s FROM s GROUP BY o.x, CountingWindow(1) HAVING o.x > 1"
-	out, _ = run(t, sql, rows)
-	require.Equal(t, []row{{"o.x": 2, "s": 2.0}}, flat(out))
-	require.Empty(t, theirs(t, sql, rows, 30*time.Millisecond, 1), "and looks for x inside o in the result")
-}
-
 func TestRowsAreCopied(t *testing.T) {
 	e := open(t, "SELECT o.x AS x FROM s", delegate.Config{})
 	gate := make(chan struct{})
@@ -464,6 +374,28 @@ func TestSinkPanicsAndCloses(t *testing.T) {
 	require.EqualValues(t, 1, e.GetStats()["sink_panics"])
 }
 
+// Close from a sink does not wait for callers that wait for the sink.
+func TestCloseFromSinkOverAFullQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := open(t, "SELECT i FROM s", delegate.Config{QueueSize: 1})
+		gate := make(chan struct{})
+		n := 0
+		e.AddSink(func([]row, int64) { <-gate; n++; e.Close() })
+		require.NoError(t, e.Emit(row{"i": 0}))
+		synctest.Wait()
+		require.NoError(t, e.Emit(row{"i": 1}))
+		start := time.Now()
+		blocked := make(chan error)
+		go func() { blocked <- e.Emit(row{"i": 2}) }()
+		synctest.Wait()
+		close(gate)
+		require.ErrorIs(t, <-blocked, delegate.ErrStopped)
+		<-e.Done()
+		require.Equal(t, 2, n, "what was accepted is processed")
+		require.Equal(t, start, time.Now(), "without waiting for a timeout")
+	})
+}
+
 func TestToChannelLosesNothing(t *testing.T) {
 	const n = 3000 // more than its places
 	e := open(t, "SELECT i FROM s", delegate.Config{})
@@ -481,57 +413,6 @@ func TestToChannelLosesNothing(t *testing.T) {
 		runtime.Gosched()
 	}
 	<-e.Done()
-}
-
-func TestSelectWhatStreamsqlDrops(t *testing.T) {
-	r := row{"a": 7.0, "t": "abc", "s": "it's", "order": 5.0, "arr": []any{1.0, 2.0}}
-	for _, c := range []struct {
-		items string
-		want  row
-	}{
-		{"1 AS one, -2.5 AS two, 'x' AS x, true AS yes, NULL AS none", row{"one": int64(1), "two": -2.5, "x": "x", "yes": true, "none": nil}},
-		{"upper(t)", row{"upper(t)": "ABC"}},
-		{"t || '-' || s AS v", row{"v": "abc-it's"}},
-		{"a % 4 AS v", row{"v": 3.0}},
-		{"t v", row{"v": "abc"}},
-		{"s.a", row{"a": 7.0}},
-		{"`order` AS `select`", row{"select": 5.0}},
-		{"a > 5 AS v, t LIKE 'a%' AS l, missing = 1 AS m", row{"v": true, "l": true, "m": nil}},
-		{"CASE WHEN missing > 1 OR a IN (7, 8) THEN true ELSE false END AS v", row{"v": true}},
-		{"*, a AS v", row{"a": 7.0, "t": "abc", "s": "it's", "order": 5.0, "arr": []any{1.0, 2.0}, "v": 7.0}},
-		{"concat(\"it's \", t) AS v", row{"v": "it's abc"}},
-	} {
-		t.Run(c.items, func(t *testing.T) {
-			out, _ := run(t, "SELECT "+c.items+" FROM s", []row{r})
-			require.Equal(t, []row{c.want}, flat(out))
-		})
-	}
-	out, _ := run(t, "SELECT unnest(arr) AS v, t FROM s", []row{r})
-	require.Equal(t, []row{{"v": 1.0, "t": "abc"}, {"v": 2.0, "t": "abc"}}, flat(out))
-}
-
-func TestWindowsThatStreamsqlGetsWrong(t *testing.T) {
-	rows := []row{{"a": 1.0, "k": "k"}, {"a": 2.0, "k": "k"}}
-	for _, c := range []struct {
-		query string
-		want  []row
-	}{
-		{"SELECT sum(a) AS x, 1 AS one FROM s GROUP BY CountingWindow(2)", []row{{"x": 3.0, "one": int64(1)}}},
-		{"SELECT s.k, sum(s.a) AS x FROM s GROUP BY s.k, CountingWindow(2)", []row{{"k": "k", "x": 3.0}}},
-		{"SELECT `k`, sum(`a`) AS `x y` FROM s GROUP BY `k`, CountingWindow(2)", []row{{"k": "k", "x y": 3.0}}},
-		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) HAVING NOT x > 1", nil},
-		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) HAVING x NOT IN (3)", nil},
-		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) HAVING x NOT BETWEEN 1 AND 9", nil},
-		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) HAVING avg(zz) > 1 OR x > 1", []row{{"x": 3.0}}},
-		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) HAVING avg(zz) != 1", nil},
-		{"SELECT sum(CASE WHEN zz > 1 OR a > 1 THEN 1 ELSE 0 END) AS x FROM s GROUP BY CountingWindow(2)", []row{{"x": 1.0}}},
-	} {
-		t.Run(c.query, func(t *testing.T) {
-			out, _ := run(t, c.query, rows)
-			require.Equal(t, c.want, flat(out))
-			require.NotEqual(t, c.want, theirs(t, c.query, rows, 30*time.Millisecond, 1), "streamsql alone")
-		})
-	}
 }
 
 // One window may have more groups than streamsql keeps by default.

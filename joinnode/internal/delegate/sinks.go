@@ -94,7 +94,7 @@ func (s *sinks) send(ch chan []map[string]any, rows []map[string]any) {
 			timer.Stop()
 			return
 		case <-timer.C:
-			if s.engine.closing.Load() {
+			if s.engine.stopping() {
 				s.engine.counters.outputDropped.Inc()
 				return
 			}

@@ -1,0 +1,249 @@
+package delegate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rulego/streamsql/functions"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// checkFunctions refuses calls that streamsql resolves to nothing or runs as
+// something else.
+func (c *compiler) checkFunctions() error {
+	var err error
+	visit := func(e syntax.Expr) bool {
+		if err != nil {
+			return false
+		}
+		call, ok := e.(*syntax.Call)
+		if !ok {
+			return true
+		}
+		if windowNames[strings.ToUpper(call.Name)] {
+			return true
+		}
+		if _, known := functionType(call.Name); !known && !functions.GetExprBridge().IsExprLangFunction(call.Name) {
+			hint := ""
+			if strings.EqualFold(call.Name, "if") {
+				hint = "write CASE WHEN … THEN … ELSE … END"
+			}
+			err = c.errorf(call.Pos, ErrUnknownFunction, hint, "unknown function %s", call.Name)
+		} else if call.Distinct {
+			err = c.unsupported(call.Pos, "", "%s(DISTINCT …) is not supported: streamsql would return 0", strings.ToUpper(call.Name))
+		} else if strings.EqualFold(call.Name, "unnest") {
+			c.plan.unnest = true
+		}
+		return err == nil
+	}
+	for _, item := range c.stmt.Items {
+		syntax.Walk(item.Expr, visit)
+	}
+	syntax.Walk(c.stmt.Where, visit)
+	for _, g := range c.stmt.GroupBy {
+		syntax.Walk(g, visit)
+	}
+	syntax.Walk(c.stmt.Having, visit)
+	for _, o := range c.stmt.OrderBy {
+		syntax.Walk(o.Expr, visit)
+	}
+	return err
+}
+
+// checkGroup refuses GROUP BY forms that streamsql drops.
+func (c *compiler) checkGroup() error {
+	c.grouped, c.nested = map[string]bool{}, map[string]string{}
+	windows := 0
+	for _, g := range c.stmt.GroupBy {
+		switch g := g.(type) {
+		case *syntax.Column:
+			p, err := c.path(c.localPath(g), g.Pos)
+			if err != nil {
+				return err
+			}
+			c.grouped[p] = true
+			c.plan.window.keys = append(c.plan.window.keys, p)
+		case *syntax.Call:
+			if windowNames[strings.ToUpper(g.Name)] {
+				windows++
+				if windows > 1 {
+					return c.unsupported(g.Pos, "keep one of them", "GROUP BY has two windows")
+				}
+				if g.Over != nil {
+					return c.unsupported(g.Pos, "use HAVING", "OVER on a window is not supported")
+				}
+				continue
+			}
+			if isAggregate(g) {
+				return c.unsupported(g.Pos, "", "GROUP BY %s: an aggregate cannot be a grouping key, streamsql would leave it out", g.Name)
+			}
+			text, err := c.text(g)
+			if err != nil {
+				return err
+			}
+			key := strings.ReplaceAll(text, " ", "")
+			if strings.ContainsAny(key, `'"`) {
+				return c.unsupported(g.Pos, "", "GROUP BY cannot call a function with a text argument")
+			}
+			c.grouped[key] = true
+			c.plan.window.keys = append(c.plan.window.keys, key)
+		case *syntax.GlobalWindow:
+			windows++
+			if windows > 1 {
+				return c.unsupported(g.Pos, "keep one of them", "GROUP BY has two windows")
+			}
+			if g.Trigger == nil {
+				return c.unsupported(g.Pos, "add TRIGGER WHEN …", "a GLOBAL WINDOW without TRIGGER WHEN never gives a result")
+			}
+		default:
+			return c.unsupported(g.Position(), "group by a field or a function of it", "GROUP BY takes fields, functions of fields and one window: streamsql would group this expression as NULL")
+		}
+	}
+	if len(c.stmt.GroupBy) > 0 && windows == 0 {
+		if c.plan.Kind != Aggregation {
+			return c.unsupported(c.stmt.GroupPos, "add a window, such as TumblingWindow('10s')", "GROUP BY without a window and without an aggregate: streamsql would ignore it")
+		}
+	}
+	if windows == 0 && c.plan.Kind == Aggregation {
+		c.plan.Warnings = append(c.plan.Warnings, "an aggregate without a window runs in TumblingWindow('10s'), as StreamSQL has it")
+	}
+	return nil
+}
+
+// checkClauses refuses clauses that have no effect where they stand.
+func (c *compiler) checkClauses() error {
+	s := c.stmt
+	kind := c.plan.Kind
+	if kind != Aggregation {
+		switch {
+		case s.Distinct != (syntax.Pos{}):
+			return c.unsupported(s.Distinct, "each row gives a result of its own; deduplicate with a window or with had_changed()", "DISTINCT has no effect on a query without a window")
+		case s.Having != nil:
+			return c.unsupported(s.HavePos, "use WHERE", "HAVING has no effect on a query without a window")
+		case s.Limit != nil:
+			return c.unsupported(s.LimitPos, "LIMIT counts the rows of one window", "LIMIT has no effect on a query without a window")
+		case len(s.OrderBy) > 0 && !c.plan.unnest:
+			return c.unsupported(s.OrderPos, "results come in the order of the rows", "ORDER BY has no effect on a query without a window")
+		case len(s.OrderBy) > 0:
+			return c.unsupported(s.OrderPos, "", "ORDER BY of unnest() is not supported")
+		}
+	}
+	if kind == CEP && c.plan.options.timestamp != "" {
+		return c.errorf(s.WithPos, ErrOption, "MATCH_RECOGNIZE orders by its own ORDER BY", "TIMESTAMP has no effect on MATCH_RECOGNIZE")
+	}
+	if kind == Direct && c.plan.options.timestamp != "" {
+		c.plan.Warnings = append(c.plan.Warnings, "TIMESTAMP has no effect on a query without a window")
+	}
+	if s.Where != nil && containsAggregate(s.Where) {
+		return c.unsupported(s.WherePos, "use HAVING", "WHERE cannot contain an aggregate")
+	}
+	if kind == Aggregation {
+		return c.checkItems()
+	}
+	return nil
+}
+
+// checkItems refuses SELECT items that have no value in a window's result.
+func (c *compiler) checkItems() error {
+	for _, item := range c.stmt.Items {
+		switch e := item.Expr.(type) {
+		case *syntax.Star:
+			return c.unsupported(e.Pos, "name the grouping fields and aggregates", "SELECT * in a window query: streamsql would leave it out")
+		case *syntax.Column:
+			p, err := c.path(c.localPath(e), e.Pos)
+			if err != nil {
+				return err
+			}
+			if p != "" && !c.grouped[p] {
+				return c.unsupported(e.Pos, "add it to GROUP BY or use last_value("+p+")", "%s is neither aggregated nor in GROUP BY: streamsql would leave it out", p)
+			}
+		default:
+			if c.global() != nil && !simpleAggregate(e) && !isLiteral(e) {
+				return c.unsupported(e.Position(), "select aggregates of single fields", "a GLOBAL WINDOW computes aggregates of single fields only: streamsql would leave this out or ignore the expression")
+			}
+		}
+	}
+	return nil
+}
+
+// knownName says whether an ORDER BY or HAVING name is an output column.
+func (c *compiler) knownName(name string) bool {
+	return c.grouped[name] || slices.ContainsFunc(c.stmt.Items, func(i syntax.Item) bool { return i.Alias == name })
+}
+
+// simpleAggregate says that e is an aggregate of one field or of *.
+func simpleAggregate(e syntax.Expr) bool {
+	call, ok := e.(*syntax.Call)
+	if !ok || !isAggregate(call) {
+		return false
+	}
+	for _, a := range call.Args {
+		if _, ok := a.(*syntax.Column); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func isLiteral(e syntax.Expr) bool {
+	_, ok := literal(e)
+	return ok
+}
+
+// literal returns the value of a constant SELECT item. Whole numbers are int64
+// and others float64, as in a JSON message read by Go code that keeps them apart.
+func literal(e syntax.Expr) (any, bool) {
+	switch e := e.(type) {
+	case *syntax.Number:
+		return number(e.Text), true
+	case *syntax.Text:
+		return e.Value, true
+	case *syntax.Bool:
+		return e.Value, true
+	case *syntax.Null:
+		return nil, true
+	case *syntax.Unary:
+		n, ok := e.X.(*syntax.Number)
+		if ok && e.Op == "-" {
+			return number("-" + n.Text), true
+		}
+	}
+	return nil, false
+}
+
+// checkHaving refuses names that a window's result does not have: for streamsql
+// they are NULL, so that HAVING drops everything.
+func (c *compiler) checkHaving() error {
+	var err error
+	syntax.Walk(c.stmt.Having, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Call:
+			return !isAggregate(e) // its fields are the row's
+		case *syntax.Case:
+			err = c.unsupported(e.Pos, "compare with AND and OR", "CASE is not supported in HAVING")
+		case *syntax.Column:
+			name := pathText(c.localPath(e))
+			if _, selected := c.nested[name]; !selected && (len(c.localPath(e)) > 1 || !c.knownName(name)) {
+				err = c.unsupported(e.Pos, "use an aggregate, a grouping field or the alias of a SELECT item", "HAVING knows no %s", name)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// nameGroups gives grouping fields that are not selected, and that streamsql
+// puts into the result nevertheless, the name that they would have in SELECT.
+func (c *compiler) nameGroups() {
+	for _, g := range c.stmt.GroupBy {
+		col, ok := g.(*syntax.Column)
+		if !ok {
+			continue
+		}
+		path, name := pathText(c.localPath(col)), c.columnName(col)
+		if _, selected := c.nested[path]; !selected && path != name {
+			c.plan.columns.rename[path] = name
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package delegate
+
+import (
+	"github.com/rulego/streamsql/metrics"
+	"github.com/rulego/streamsql/stream"
+)
+
+// Plan returns the plan that the engine runs.
+func (e *Engine) Plan() *Plan { return e.plan }
+
+// Stream returns streamsql's stream. Sinks added to it see streamsql's column
+// names and order, and none sees the results of a direct query twice.
+func (e *Engine) Stream() *stream.Stream { return e.st }
+
+// IsAggregationQuery reports whether the query has windows.
+func (e *Engine) IsAggregationQuery() bool { return e.plan.Kind == Aggregation }
+
+// IsCEPQuery reports whether the query is MATCH_RECOGNIZE.
+func (e *Engine) IsCEPQuery() bool { return e.plan.Kind == CEP }
+
+// GetStats returns streamsql's statistics, with the engine's queue in place of
+// streamsql's, and the counters of this package.
+func (e *Engine) GetStats() map[string]int64 {
+	stats := e.st.GetStats()
+	stats[stream.DataChanLen], stats[stream.DataChanCap] = int64(len(e.queue)), int64(cap(e.queue))
+	for _, name := range own {
+		stats[name] = e.st.MetricsRegistry().Counter(name).Value()
+	}
+	return stats
+}
+
+// GetDetailedStats returns streamsql's detailed statistics over GetStats.
+func (e *Engine) GetDetailedStats() map[string]any {
+	stats := e.st.GetDetailedStats()
+	stats[stream.BasicStats] = e.GetStats()
+	stats[stream.DataChanUsage] = 100 * float64(len(e.queue)) / float64(cap(e.queue))
+	return stats
+}
+
+// Metrics returns streamsql's registry; the counters of this package are in it.
+func (e *Engine) Metrics() *metrics.Registry { return e.st.MetricsRegistry() }
