@@ -296,3 +296,22 @@ func TestBlockedCallerGivesUpAtTheTimeout(t *testing.T) {
 		require.EqualValues(t, accepted-1, e.GetStats()["join_stage1_matches_emitted"])
 	})
 }
+
+// TestAdoptedRowsFallDue: a reload must not put off the alarm of a row that
+// waits, also when no row comes after it.
+func TestAdoptedRowsFallDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startTimed(t, absence)
+		e.emit("sa", "a1", 1)
+		e.at(5 * time.Second)
+		old := e.Streamsql
+		e.subject = startInto(t, e.record, absence+" -- reloaded", false, joinnode.WithClock(e.clock))
+		defer e.Stop()
+		adoption, err := e.Adopt(old)
+		require.NoError(t, err)
+		require.True(t, adoption.Taken, adoption.Differs)
+		synctest.Wait()
+		e.at(10 * time.Second)
+		e.at(10*time.Second+1, `{"aid":"a1","bid":null} left_unmatched without b, closed by window`)
+	})
+}

@@ -19,6 +19,7 @@
 //   - type_mismatch counts comparisons, those that are evaluated when AND stops
 //     at false and OR at true; filtered counts at inputs, composite_filtered
 //     behind a stage (§7).
+//   - A reload that keeps the state applies the new WHERE to buffered rows.
 //   - Stop reads the clock: what is due by then is closed by its window (§5).
 package model
 
@@ -150,8 +151,30 @@ func (m *Model) Close(clock int64, cause string) []Result {
 }
 
 // Continue goes on as q with the state that there is: a reload that changes
-// nothing but WHERE, the SELECT list or the gates.
-func (m *Model) Continue(q Query) { m.q = q }
+// nothing but WHERE and the SELECT list. Buffered rows that the new WHERE would
+// have kept away are filtered.
+func (m *Model) Continue(q Query) {
+	m.q = q
+	for _, s := range m.stages {
+		s.left.rows = m.stillIn(s, s.left.rows, func(e Expr) bool {
+			n := m.filteredAt(e)
+			return n >= 0 && n < s.n || n < 0 && m.boundAt(e) < s.n
+		})
+		s.right.rows = m.stillIn(s, s.right.rows, func(e Expr) bool { return m.filteredAt(e) == s.n })
+	}
+}
+
+func (m *Model) stillIn(s *stage, rows []*stored, passed func(Expr) bool) []*stored {
+	var kept []*stored
+	for _, x := range rows {
+		if m.holds(s, x.parts, passed) {
+			kept = append(kept, x)
+		} else {
+			s.counters["filtered"]++
+		}
+	}
+	return kept
+}
 
 // TakeLate returns the rows that went to the late output since the last call.
 func (m *Model) TakeLate() []Late {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -243,15 +244,19 @@ func (c Compare) eval(e *evaluation) tri {
 		return unknown
 	}
 	return truth(map[string]bool{"=": order == 0, "!=": order != 0, "<>": order != 0,
-		"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[c.Op])
+		"<": order == -1, "<=": order == -1 || order == 0, ">": order == 1, ">=": order == 0 || order == 1}[c.Op])
 }
+
+// different is the order of two objects or arrays that are not equal: neither
+// is less.
+const different = 2
 
 // compare orders two values of one kind; false when there is no order.
 func compare(l, r any) (int, bool) {
 	if ln, rn := number(l), number(r); ln != nil && rn != nil {
 		return ln.Cmp(rn), true
 	} else if li, ri := infinity(l), infinity(r); (ln != nil || li != 0) && (rn != nil || ri != 0) {
-		return li - ri, true
+		return cmp.Compare(li, ri), true
 	}
 	switch l := l.(type) {
 	case string:
@@ -259,7 +264,15 @@ func compare(l, r any) (int, bool) {
 		return strings.Compare(l, r), ok
 	case bool:
 		r, ok := r.(bool)
-		return int(bit(l) - bit(r)), ok
+		return cmp.Compare(bit(l), bit(r)), ok
+	case map[string]any, []any:
+		switch r.(type) {
+		case map[string]any, []any:
+			if canonical(l) == canonical(r) {
+				return 0, true
+			}
+			return different, true
+		}
 	}
 	return 0, false
 }
