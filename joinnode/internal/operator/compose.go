@@ -43,7 +43,7 @@ func newComposer(cfg *JoinConfig) composer {
 	return c
 }
 
-// begin tells that pairs of a row that arrived at port follow.
+// begin tells that pairs of a row that arrived at port follow, until end.
 func (c *composer) begin(port int) { c.port, c.cut = port, false }
 
 // pair returns the composite of the arriving row and a stored partner. It is
@@ -106,7 +106,16 @@ func cut(r row.Row, from, to, n int) row.Row {
 	return r.Slice(from, to)
 }
 
+// forget lets go of what the last composite refers to.
+func (c *composer) forget() { clear(c.out.Side) }
+
+// end lets go of the arriving row.
+func (c *composer) end() {
+	if c.cut {
+		clear(c.arrived)
+	}
+}
+
 func (c *composer) empty() row.Row {
-	clear(c.out.Side)
 	return row.Row{Enc: c.out.Enc[:0], Side: c.out.Side[:0]}
 }

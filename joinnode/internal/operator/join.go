@@ -112,6 +112,7 @@ func (j *IntervalJoin) complement(s *side, r ref, rec record, why CloseReason) {
 	v := s.view(r, rec)
 	j.stats.LeftTimeouts++
 	j.out.Emit(Record{TS: v.ts, Diff: 1, Row: j.compose.unmatched(v), Nulls: v.nulls | 1<<j.cfg.RightSource, Why: why})
+	j.compose.forget()
 }
 
 // Process implements Operator: gates, probe, store (semantics.md §4, steps 6
@@ -152,6 +153,7 @@ func (j *IntervalJoin) probe(port int, k keyRef, rec Record) (pairs int) {
 		}
 		r = partner.next()
 	}
+	j.compose.end()
 	if pairs > 0 {
 		other.lru.use(k, false)
 		j.stats.Matches += int64(pairs)
@@ -168,6 +170,7 @@ func (j *IntervalJoin) emitPair(port int, rec Record, partner view) {
 		TS: max(rec.TS, partner.ts), Diff: 1, Row: j.compose.pair(rec.Row, partner),
 		Nulls: rec.Nulls | partner.nulls, Why: why,
 	})
+	j.compose.forget()
 }
 
 // store buffers a row whose key is j.key and returns the key's cell. same says

@@ -194,6 +194,14 @@ func TestJoinOfHotKeysDoesWhatTheOracleDoes(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			b.step(hot)
 		}
+		// The edges of what a probe finds: rows of one time may fill several
+		// runs of the directory.
+		for range rapid.IntRange(1, 20).Draw(t, "edges") {
+			ts := rapid.Int64Range(1000, now).Draw(t, "partner") + rapid.SampledFrom([]int64{-1, 1}).Draw(t, "side")*cfg.Within
+			if ts += rapid.Int64Range(-1, 1).Draw(t, "beyond"); !cfg.Clocked || ts >= b.wm[0] {
+				b.arrive(1-port, ts, drawRow(t, &cfg, 1-port, hot))
+			}
+		}
 		b.flush(port)
 	})
 }

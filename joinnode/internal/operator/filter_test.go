@@ -1,0 +1,49 @@
+package operator_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator/operatortest"
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+)
+
+func even(r row.Row) bool { return r.Col(0).Int()%2 == 0 }
+
+func numbered(n int) operator.Record {
+	return operator.Record{TS: int64(n), Seq: 7, Diff: 1, Row: encode([]any{n, "x"}), Nulls: 2, Why: operator.ClosedByIdle}
+}
+
+func TestFilterPassesRecordsAsTheyAre(t *testing.T) {
+	for _, input := range []bool{true, false} {
+		log := operatortest.NewLog()
+		f := operator.NewFilter(even, "a.n % 2 = 0", input, log)
+		f.Advance(0, operator.Progress{Seen: 9, Low: 3, Idle: true})
+		f.Process(0, numbered(4))
+		require.Equal(t, []string{"advance seen=9 low=3 idle", `emit @4 [int(4) "x"] nulls=10 closed=idle`}, log.Take())
+
+		f.Process(0, numbered(5))
+		if input {
+			require.Equal(t, []string{`drop filtered port=0 @5 [int(5) "x"] nulls=10 closed=idle`}, log.Take())
+			require.Zero(t, f.Stats().Rejected)
+		} else {
+			require.Empty(t, log.Take())
+			require.Equal(t, int64(1), f.Stats().Rejected)
+		}
+		require.Equal(t, operator.Description{Name: "Filter", Lines: []string{"a.n % 2 = 0", "state: none"}}, f.Describe())
+	}
+}
+
+func TestProjectKeepsAllButTheRow(t *testing.T) {
+	log := operatortest.NewLog()
+	p := operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, []int{1, 0, 1}) }, "a.x, a.n, a.x", log)
+	p.Process(0, numbered(4))
+	p.Process(0, numbered(5))
+	require.Equal(t, []string{`emit @4 ["x" int(4) "x"] nulls=10 closed=idle`, `emit @5 ["x" int(5) "x"] nulls=10 closed=idle`}, log.Take())
+	require.Equal(t, operator.Description{Name: "Project", Lines: []string{"a.x, a.n, a.x", "state: none"}}, p.Describe())
+	_, ok := p.Wake(0, math.MaxInt64)
+	require.False(t, ok)
+}
