@@ -37,6 +37,8 @@ func start(t *testing.T, id string, chain []byte) (types.RuleEngine, *recorder) 
 	seen := newRecorder()
 	e, err := pool.New(id, chain, engine.WithConfig(config), types.WithAspects(seen, &aspect.EndpointAspect{EndpointPool: endpoint.NewPool()}))
 	require.NoError(t, err)
+	// A test that fails half-way must not leave goroutines to the next.
+	t.Cleanup(func() { e.Stop(context.Background()) })
 	return e, seen
 }
 
