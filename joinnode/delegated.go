@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rulego/streamsql/metrics"
 
@@ -29,10 +30,11 @@ type delegatedQuery struct {
 	running *delegate.Engine // nil before the first need
 	closed  bool
 	after   <-chan struct{} // closed when the old query's last result is out
+	syncs   sync.WaitGroup  // calls of EmitSync under way; none begins once closed
 
-	sinkMu  sync.Mutex
-	sinkGID uint64 // the goroutine that is inside a sink; 0 = none
-	late    int64  // rows refused after Stop
+	delivery sync.Mutex // held while the sinks have a result: EmitSync delivers beside the engine
+	sinks    *pipeline.SinkGoroutine
+	late     atomic.Int64 // rows refused after Stop
 }
 
 func newDelegatedQuery(s *Streamsql, stmt *syntax.Select, sql string) (*delegatedQuery, error) {
@@ -40,7 +42,7 @@ func newDelegatedQuery(s *Streamsql, stmt *syntax.Select, sql string) (*delegate
 	if err != nil {
 		return nil, err
 	}
-	q := &delegatedQuery{engine: s, plan: p, ended: make(chan struct{})}
+	q := &delegatedQuery{engine: s, plan: p, ended: make(chan struct{}), sinks: &pipeline.SinkGoroutine{}}
 	for i := range stmt.Items {
 		name := stmt.Items[i].Alias
 		if name == "" {
@@ -73,11 +75,23 @@ func (q *delegatedQuery) open() (*delegate.Engine, error) {
 
 func (q *delegatedQuery) waitForEnd(e *delegate.Engine) {
 	<-e.Done()
-	if q.after != nil {
-		<-q.after
-	}
+	q.syncs.Wait()
+	q.end()
+}
+
+// end says that the last result is out.
+func (q *delegatedQuery) end() {
+	q.awaitTurn()
 	q.engine.sinks.closeChannel()
 	close(q.ended)
+}
+
+// awaitTurn waits for the last result of the query that this one replaced.
+func (q *delegatedQuery) awaitTurn() {
+	if q.after != nil {
+		<-q.after
+		q.sinks.Follow(nil)
+	}
 }
 
 // started returns the engine if it runs.
@@ -123,8 +137,23 @@ func (q *delegatedQuery) emitSync(data map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !q.beginSync() {
+		return nil, ErrStopped
+	}
+	defer q.syncs.Done()
 	result, err := e.EmitSync(data)
 	return result, ownError(err)
+}
+
+// beginSync makes the end wait for a call of EmitSync, unless the query is
+// closed.
+func (q *delegatedQuery) beginSync() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.syncs.Add(1)
+	}
+	return !q.closed
 }
 
 func (q *delegatedQuery) emitJSON(stream string, obj []byte) error {
@@ -176,13 +205,16 @@ func plainNumbers(x any) any {
 	return x
 }
 
-// result passes rows on, once the query that this one replaced is done.
+// result passes rows on, once the query that this one replaced is done. The
+// engine calls it, and callers of EmitSync do, perhaps from a sink.
 func (q *delegatedQuery) result(rows []map[string]any, windowEnd int64) {
-	if q.after != nil {
-		<-q.after
+	q.awaitTurn()
+	if !q.sinks.Current() {
+		q.delivery.Lock()
+		defer q.delivery.Unlock()
+		q.sinks.Enter()
+		defer q.sinks.Leave()
 	}
-	q.setSink(pipeline.GoroutineID())
-	defer q.setSink(0)
 	r := Result{WindowEnd: windowEnd, Type: RowSelected}
 	switch q.plan.Kind {
 	case delegate.Aggregation:
@@ -204,17 +236,12 @@ func (q *delegatedQuery) result(rows []map[string]any, windowEnd int64) {
 		func() []map[string]any { return rows })
 }
 
-func (q *delegatedQuery) setSink(id uint64) {
-	q.sinkMu.Lock()
-	defer q.sinkMu.Unlock()
-	q.sinkGID = id
+func (q *delegatedQuery) refused() {
+	q.late.Add(1)
+	q.engine.sinks.warn("refused", "Emit after Stop: a row was not taken; stop the source before the query")
 }
 
-func (q *delegatedQuery) refused() {
-	q.sinkMu.Lock()
-	defer q.sinkMu.Unlock()
-	q.late++
-}
+func (q *delegatedQuery) sinkGoroutine() *pipeline.SinkGoroutine { return q.sinks }
 
 func (q *delegatedQuery) drain(ctx context.Context) error {
 	if e := q.started(); e != nil {
@@ -235,21 +262,12 @@ func (q *delegatedQuery) retire() {
 		q.running.Close()
 		return
 	}
-	go func() {
-		if q.after != nil {
-			<-q.after
-		}
-		q.engine.sinks.closeChannel()
-		close(q.ended)
-	}()
+	go q.end()
 }
 
 func (q *delegatedQuery) stop() {
 	q.retire()
-	q.sinkMu.Lock()
-	inside := q.sinkGID != 0 && q.sinkGID == pipeline.GoroutineID()
-	q.sinkMu.Unlock()
-	if !inside {
+	if !q.sinks.Current() {
 		<-q.ended
 	}
 }
@@ -261,9 +279,8 @@ func (q *delegatedQuery) stats() map[string]int64 {
 	if e := q.started(); e != nil {
 		stats = e.GetStats()
 	}
-	q.sinkMu.Lock()
-	stats["refused_after_stop"] = q.late
-	q.sinkMu.Unlock()
+	stats["refused_after_stop"] = q.late.Load()
+	stats["schema_dropped"] = q.engine.SchemaDropped()
 	return q.engine.sinks.addStats(stats)
 }
 
@@ -312,12 +329,13 @@ func (q *delegatedQuery) adopt(old query) (Adoption, error) {
 }
 
 // follow makes this query's first result wait for done.
-func (q *delegatedQuery) follow(done <-chan struct{}) error {
+func (q *delegatedQuery) follow(done <-chan struct{}, sinks *pipeline.SinkGoroutine) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.running != nil || q.closed || q.after != nil {
 		return pipeline.ErrStarted
 	}
 	q.after = done
+	q.sinks.Follow(sinks)
 	return nil
 }

@@ -3,6 +3,7 @@ package joinnode
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
@@ -16,10 +17,11 @@ func (s *Streamsql) Emit(data map[string]any) {
 	if err == nil {
 		return
 	}
-	if q, qerr := s.running(); qerr == nil {
+	if q, notRunning := s.running(); notRunning == nil && errors.Is(err, ErrStopped) {
 		q.refused()
+		return
 	}
-	s.sinks.warn("Emit: the row was not taken: %v", err)
+	s.sinks.warn("emit", "Emit: the row was not taken: %v", err)
 }
 
 // EmitTo feeds one row to the named stream, the name behind FROM or JOIN,

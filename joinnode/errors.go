@@ -17,6 +17,7 @@ var (
 	ErrInvalidJSON     = errors.New("invalid JSON message")
 	ErrOption          = errors.New("invalid option")
 	ErrStreamJoin      = errors.New("not available on a stream JOIN query")
+	ErrStarted         = errors.New("the new query has already begun") // of Adopt
 )
 
 // SQLError is an error in the SQL text: message, line, column, hint. Its

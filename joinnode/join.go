@@ -27,7 +27,6 @@ type joinQuery struct {
 	inputs     map[string]int   // stream name → input; "" is FROM
 	unit       value.Unit
 	pool       sync.Pool // of *admission
-	lateShapes []*row.Shape
 }
 
 func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, error) {
@@ -231,6 +230,8 @@ func (q *joinQuery) stop() { q.pipeline.Stop() }
 
 func (q *joinQuery) done() <-chan struct{} { return q.pipeline.Done() }
 
+func (q *joinQuery) sinkGoroutine() *pipeline.SinkGoroutine { return q.pipeline.Sinks() }
+
 func (q *joinQuery) stats() map[string]int64 { return q.engine.sinks.addStats(q.pipeline.Stats()) }
 
 func (q *joinQuery) metrics() *metrics.Registry { return q.pipeline.Metrics() }
@@ -265,8 +266,8 @@ func (q *joinQuery) adopt(old query) (Adoption, error) {
 
 // follow makes a query the successor of one of another kind: there is no state
 // to take over, only the order of results to keep.
-func follow(after func(done <-chan struct{}) error, old query) (Adoption, error) {
-	if err := after(old.done()); err != nil {
+func follow(after func(done <-chan struct{}, sinks *pipeline.SinkGoroutine) error, old query) (Adoption, error) {
+	if err := after(old.done(), old.sinkGoroutine()); err != nil {
 		return Adoption{}, err
 	}
 	old.retire()

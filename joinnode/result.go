@@ -56,6 +56,6 @@ type Adoption struct {
 	// Taken: the new query goes on with the old one's rows, watermarks and
 	// counters, and nothing was flushed.
 	Taken bool
-	// Differs says in words what prevented it: "WITHIN of stage 1: 10s, was 30s".
+	// Differs says in words what prevented it: "stage 1: WITHIN is 10s, was 30s".
 	Differs string
 }

@@ -13,18 +13,22 @@ import (
 // sinks are where results go. They are called by one goroutine, in the order of
 // the results, each with every result that came after it was added.
 type sinks struct {
-	log       logger.Logger
-	patience  time.Duration // how long a full channel is waited for
-	queryDone <-chan struct{}
+	log      logger.Logger
+	patience time.Duration // how long a full channel is waited for
+	stopping *atomic.Bool  // the query was stopped
 
-	mu      sync.Mutex // guards changes of the lists
+	mu      sync.Mutex // guards changes of the lists, channel and ended
 	current atomic.Pointer[sinkLists]
 	channel chan []map[string]any
+	ended   bool // no result follows
 
-	panics  atomic.Int64
-	missed  atomic.Int64 // results that no reader of the channel took
-	warned  atomic.Int64 // UnixNano of the last throttled warning
-	jsonBuf []byte       // the emitter's
+	panics   atomic.Int64
+	missed   atomic.Int64 // results that no reader of the channel took
+	deserted bool         // the channel's reader was waited for in vain; the emitter's
+	jsonBuf  []byte       // the emitter's
+
+	warnMu sync.Mutex
+	warned map[string]time.Time // last line of each kind
 }
 
 // sinkLists is one immutable set of sinks.
@@ -35,12 +39,13 @@ type sinkLists struct {
 	late    []func(LateRow)
 }
 
-func (k *sinks) lists() *sinkLists {
-	if l := k.current.Load(); l != nil {
-		return l
-	}
-	return &sinkLists{}
+func (k *sinks) init(log logger.Logger, patience time.Duration, stopping *atomic.Bool) {
+	k.log, k.patience, k.stopping = log, patience, stopping
+	k.warned = map[string]time.Time{}
+	k.current.Store(&sinkLists{})
 }
+
+func (k *sinks) lists() *sinkLists { return k.current.Load() }
 
 // change replaces the set of sinks by an altered copy.
 func (k *sinks) change(alter func(*sinkLists)) {
@@ -109,8 +114,9 @@ func (s *Streamsql) PrintTable() {
 // ToChannel returns a channel of results; it is closed after the last one. Read
 // it until it is closed: while it is full results wait, and so do callers of
 // Emit; a result that nobody takes for the block timeout (10 s) is counted in
-// output_dropped_count and logged. It is nil before Execute, and every call
-// returns the same channel.
+// output_dropped_count and logged. Once the query is stopped and a result was
+// given up, those that follow are not waited for, or Stop would take the timeout
+// for each. It is nil before Execute, and every call returns the same channel.
 func (s *Streamsql) ToChannel() <-chan []map[string]any {
 	if _, err := s.running(); err != nil {
 		return nil
@@ -120,6 +126,9 @@ func (s *Streamsql) ToChannel() <-chan []map[string]any {
 	first := k.channel == nil
 	if first {
 		k.channel = make(chan []map[string]any, channelRows)
+		if k.ended {
+			close(k.channel)
+		}
 	}
 	ch := k.channel
 	k.mu.Unlock()
@@ -135,16 +144,23 @@ const channelRows = 1024
 func (k *sinks) send(rows []map[string]any) {
 	select {
 	case k.channel <- rows:
+		k.deserted = false
 		return
 	default:
+	}
+	if k.deserted && k.stopping.Load() {
+		k.missed.Add(1)
+		return
 	}
 	timer := time.NewTimer(k.patience)
 	defer timer.Stop()
 	select {
 	case k.channel <- rows:
+		k.deserted = false
 	case <-timer.C:
+		k.deserted = true
 		k.missed.Add(1)
-		k.warn("ToChannel: nobody took a result for %s, it is dropped; read the channel until it is closed", k.patience)
+		k.warn("channel", "ToChannel: nobody took a result for %s, it is dropped; read the channel until it is closed", k.patience)
 	}
 }
 
@@ -152,6 +168,7 @@ func (k *sinks) send(rows []map[string]any) {
 func (k *sinks) closeChannel() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.ended = true
 	if k.channel != nil {
 		close(k.channel)
 	}
@@ -173,14 +190,16 @@ func (k *sinks) call(f func()) {
 func (k *sinks) pass(r Result, appendJSON func([]byte) []byte, rows func() []map[string]any) {
 	l := k.lists()
 	if len(l.json)+len(l.results) > 0 {
-		k.jsonBuf = appendJSON(k.jsonBuf[:0])
-		r.JSON = k.jsonBuf
+		buf := k.jsonBuf
+		k.jsonBuf = nil // a sink that calls EmitSync gets a result before this one is done with
+		r.JSON = appendJSON(buf[:0])
 		for _, sink := range l.json {
 			k.call(func() { sink(r.JSON) })
 		}
 		for _, sink := range l.results {
 			k.call(func() { sink(r) })
 		}
+		k.jsonBuf = r.JSON
 	}
 	if len(l.rows) > 0 {
 		m := rows()
@@ -196,10 +215,16 @@ func (k *sinks) passLate(r LateRow) {
 	}
 }
 
-// warn logs at most one line in 10 s.
-func (k *sinks) warn(format string, args ...any) {
-	now, last := time.Now().UnixNano(), k.warned.Load()
-	if now-last >= int64(10*time.Second) && k.warned.CompareAndSwap(last, now) {
+// warn logs at most one line of a kind in 10 s.
+func (k *sinks) warn(kind, format string, args ...any) {
+	k.warnMu.Lock()
+	last, before := k.warned[kind]
+	due := !before || time.Since(last) >= 10*time.Second
+	if due {
+		k.warned[kind] = time.Now()
+	}
+	k.warnMu.Unlock()
+	if due {
 		k.log.Warn(format, args...)
 	}
 }

@@ -18,12 +18,15 @@ package joinnode
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rulego/streamsql/metrics"
 
+	"github.com/streamjoin/streamjoin/joinnode/internal/pipeline"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -35,7 +38,7 @@ type Streamsql struct {
 	sinks   sinks
 
 	schemaDropped atomic.Int64
-	stopped       atomic.Bool // before Execute there is no query to ask
+	stopped       atomic.Bool // by Stop or a successor; before Execute there is no query to ask
 
 	mu    sync.Mutex
 	query query
@@ -54,6 +57,7 @@ type query interface {
 	stop()
 	retire() // closes the inputs for a successor and returns at once
 	done() <-chan struct{}
+	sinkGoroutine() *pipeline.SinkGoroutine
 	stats() map[string]int64
 	detailedStats() map[string]any
 	metrics() *metrics.Registry
@@ -66,8 +70,7 @@ type query interface {
 func New(opts ...Option) *Streamsql {
 	o, err := build(opts)
 	s := &Streamsql{opts: o, optsErr: err}
-	s.sinks.log = o.log
-	s.sinks.patience = o.pipeline().BlockTimeout
+	s.sinks.init(o.log, o.pipeline().BlockTimeout, &s.stopped)
 	return s
 }
 
@@ -91,7 +94,6 @@ func (s *Streamsql) Execute(sql string) error {
 		return err
 	}
 	s.query = q
-	s.sinks.queryDone = q.done()
 	return nil
 }
 
@@ -112,7 +114,7 @@ func (s *Streamsql) compile(sql string) (query, error) {
 // Check finds everything that Execute would find wrong with the SQL and the
 // options, without running anything.
 func Check(sql string, opts ...Option) error {
-	return New(append(opts, WithDiscardLog())...).Execute(sql)
+	return New(append(slices.Clone(opts), WithDiscardLog())...).Execute(sql)
 }
 
 // running returns the query, or why there is none.
@@ -168,18 +170,32 @@ func (s *Streamsql) Drain(ctx context.Context) error {
 // otherwise old's pending rows leave with closedBy "reload" through old's sinks
 // and Differs says what prevented it. Adopt returns at once: this engine takes
 // rows from now on and works on them when old is done; its first result follows
-// old's last.
+// old's last. Errors: ErrNotExecuted and ErrStopped of either engine, ErrStarted
+// when this one has seen a row, was stopped, has adopted already, or is old
+// itself; old then goes on as before.
 func (s *Streamsql) Adopt(old *Streamsql) (Adoption, error) {
 	q, err := s.running()
 	if err != nil {
 		return Adoption{}, err
 	}
+	if old == nil {
+		return Adoption{}, fmt.Errorf("the old query: %w", ErrNotExecuted)
+	}
 	o, err := old.running()
 	if err != nil {
 		return Adoption{}, fmt.Errorf("the old query: %w", err)
 	}
-	old.stopped.Store(true)
-	return q.adopt(o)
+	if q == o {
+		return Adoption{}, fmt.Errorf("%w: it cannot take its own place", ErrStarted)
+	}
+	a, err := q.adopt(o)
+	switch {
+	case errors.Is(err, pipeline.ErrStarted):
+		return Adoption{}, ErrStarted
+	case err == nil:
+		old.stopped.Store(true)
+	}
+	return a, err
 }
 
 // IsStreamJoinQuery reports whether the query is a stream-stream JOIN.

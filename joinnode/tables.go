@@ -21,7 +21,8 @@ func (s *Streamsql) delegated(method string) (*delegate.Engine, error) {
 	return d.open()
 }
 
-// plan returns how streamsql runs the query, or nil.
+// delegatedPlan returns how streamsql runs the query; nil before Execute and on
+// a stream JOIN.
 func (s *Streamsql) delegatedPlan() *delegate.Plan {
 	q, err := s.running()
 	if err != nil {

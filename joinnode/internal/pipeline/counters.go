@@ -25,6 +25,8 @@ type counters struct {
 	overflowed []atomic.Int64 // by stage; written by callers
 	refused    atomic.Int64   // rows offered after Stop
 
+	rejected  []int64 // by stage: composite rows that WHERE refused before a reload
+	failed    []int64 // by stage: function errors that the warnings know of
 	published map[string]int64
 	skewSince []int64 // by stage: clock since |skew| is above W/4; 0 = it is not
 }
@@ -32,7 +34,7 @@ type counters struct {
 func newCounters(p *Pipeline) *counters {
 	n := len(p.plan.Stages)
 	c := &counters{p: p, registry: metrics.NewRegistry(), drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n),
-		overflowed: make([]atomic.Int64, n), published: map[string]int64{}, skewSince: make([]int64, n)}
+		overflowed: make([]atomic.Int64, n), rejected: make([]int64, n), failed: make([]int64, n), published: map[string]int64{}, skewSince: make([]int64, n)}
 	c.warnings = newWarnings(p.cfg.Log, p.cfg.Clock)
 	for i := range n {
 		for _, name := range append(counterNames(), gaugeNames()...) {
@@ -75,7 +77,7 @@ func (c *counters) drop(stage int, why operator.Reason, pending bool) {
 		c.pending[stage]++
 	}
 	if why != operator.Filtered {
-		c.warnings.drop(stage, why)
+		c.warnings.drop(stage, why, 1)
 	}
 }
 
@@ -84,7 +86,7 @@ func (c *counters) overflow(rows []Row) {
 	for i := range rows {
 		stage := c.p.plan.Inputs[rows[i].Input].Stage
 		c.overflowed[stage].Add(1)
-		c.warnings.drop(stage, operator.Overflow)
+		c.warnings.drop(stage, operator.Overflow, 1)
 	}
 }
 
@@ -118,7 +120,7 @@ func (c *counters) publish() {
 		c.count(i, "type_mismatch", s.context.TypeMismatch)
 		c.count(i, "function_errors", s.context.FunctionErrors)
 		c.count(i, "expired", stats.Expired)
-		c.count(i, "composite_filtered", c.p.graph.rejected(i))
+		c.count(i, "composite_filtered", c.rejectedBy(i))
 		c.gauge(i, "buffered_rows", stats.Rows)
 		c.gauge(i, "buffered_keys", stats.Keys)
 		c.gauge(i, "state_bytes", stats.Bytes)
@@ -128,14 +130,24 @@ func (c *counters) publish() {
 		c.skew(i, s.within, left, right)
 		dropped += late + d[operator.RowsGate] + d[operator.KeyEvicted] + over
 		overflowed += over
-		if s.context.FunctionErrors > 0 {
-			c.warnings.functionErrors(i, s.context.FunctionErrors, s.context.LastFunctionError)
+		if failed := s.context.FunctionErrors; failed > c.failed[i] {
+			c.warnings.functionErrors(i, failed-c.failed[i], s.context.LastFunctionError)
+			c.failed[i] = failed
 		}
 	}
 	c.set("input_count", c.rowsIn)
 	c.set("output_count", c.rowsOut)
 	c.set("input_dropped_count", overflowed)
 	c.set("dropped_count", dropped)
+}
+
+// rejectedBy counts the composite rows that WHERE refused behind stage i.
+func (c *counters) rejectedBy(i int) int64 {
+	n := c.rejected[i]
+	if f := c.p.graph.stages[i].filter; f != nil {
+		n += f.Stats().Rejected
+	}
+	return n
 }
 
 func seenOrZero(wm int64) int64 {

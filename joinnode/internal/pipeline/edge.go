@@ -57,7 +57,9 @@ func (e *edge) Drop(port int, rec operator.Record, why operator.Reason, pending 
 	}
 	input := e.inputs[port]
 	e.p.late(input, e.p.watermark(e.stage, port), rec.TS, why, func() []byte {
-		if why != operator.KeyEvicted && input != composite {
+		// The row at hand came whole; a buffered one, or one on its way through a
+		// reload, has only what the query keeps.
+		if why != operator.KeyEvicted && input != composite && e.p.current != nil {
 			return e.p.batch.bytes(e.p.current.raw)
 		}
 		return e.p.graph.kept(e.p.plan, e.stage, port, rec.Row)

@@ -248,14 +248,6 @@ func (g *graph) flush(why operator.CloseReason) {
 	}
 }
 
-// rejected counts composite rows that WHERE refused behind stage i.
-func (g *graph) rejected(i int) int64 {
-	if f := g.stages[i].filter; f != nil {
-		return f.Stats().Rejected
-	}
-	return 0
-}
-
 // kept writes the buffered columns of a row that leaves a join's port as a JSON
 // object.
 func (g *graph) kept(p *plan.Plan, stage, port int, r row.Row) []byte {

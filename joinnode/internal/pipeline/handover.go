@@ -15,48 +15,65 @@ var ErrStarted = errors.New("the new query has already begun")
 // Adopt makes p the successor of old: old takes no more rows, ends what it has
 // in its queue, and then either leaves its state to p (differs == "") or flushes
 // with closedBy=reload because the graphs differ. Adopt returns at once; p's
-// loop waits for old's, and p's first result comes after old's last.
+// loop waits for old's, and p's first result comes after old's last. Where there
+// is state to take over p's loop begins now, since rows that wait in it fall due
+// whether or not another one comes.
 func (p *Pipeline) Adopt(old *Pipeline) (differs string, err error) {
+	if old == p {
+		return "", ErrStarted
+	}
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
-	if p.queue.started || p.queue.closed || p.after != nil {
+	if !p.freshLocked() {
 		return "", ErrStarted
 	}
 	t, differs := plan.Compare(old.plan, p.plan)
 	var successor *Pipeline
-	if differs == "" {
+	if t != nil {
 		successor = p
-		p.transfer = t
 	}
-	if !old.close(operator.ClosedByReload, successor) {
+	first, begun := old.close(operator.ClosedByReload, successor)
+	if !first {
 		return "the old query was stopped before", nil
 	}
-	p.predecessor, p.after = old, old.done
+	p.followLocked(old.done, old.sinks)
+	if t != nil && begun {
+		p.predecessor, p.transfer = old, t
+		p.queue.startLocked()
+	}
 	return differs, nil
 }
 
 // Follow makes p deliver its first result only when done is closed: the last
-// result of an old query of another kind is out.
-func (p *Pipeline) Follow(done <-chan struct{}) error {
+// result of an old query of another kind, whose sinks are given, is out.
+func (p *Pipeline) Follow(done <-chan struct{}, sinks *SinkGoroutine) error {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
-	if p.queue.started || p.queue.closed || p.after != nil {
+	if !p.freshLocked() {
 		return ErrStarted
 	}
-	p.after = done
+	p.followLocked(done, sinks)
 	return nil
 }
 
-// inherit waits for the predecessor's loop and takes its state over.
+func (p *Pipeline) freshLocked() bool {
+	return !p.queue.started && !p.queue.closed && p.after == nil
+}
+
+func (p *Pipeline) followLocked(done <-chan struct{}, sinks *SinkGoroutine) {
+	p.after = done
+	p.sinks.Follow(sinks)
+}
+
+// inherit waits for the predecessor's loop and takes its state over; without a
+// predecessor it does nothing.
 func (p *Pipeline) inherit(old *Pipeline) {
 	if old == nil {
 		return
 	}
 	<-old.loopDone
-	if p.transfer == nil {
-		return
-	}
 	p.now = old.now
+	p.counters.inherit(old.counters) // before rows are counted that the new WHERE rejects
 	for i := range p.graph.stages {
 		s, o := &p.graph.stages[i], &old.graph.stages[i]
 		t := &p.transfer.Stages[i]
@@ -73,9 +90,9 @@ func (p *Pipeline) inherit(old *Pipeline) {
 		s.progress, s.last, s.seen = o.progress, o.last, o.seen
 		s.head.seq = max(s.head.seq, o.head.seq)
 	}
-	p.counters.inherit(old.counters)
 	p.transfer = nil
 	p.publish()
+	p.queue.ring() // to look for what is due
 }
 
 // keep applies the conjuncts that are new to the rows of a port; rows that they
@@ -94,32 +111,19 @@ func (p *Pipeline) keep(stage int, t plan.PortTransfer) func(row.Row) bool {
 	}
 }
 
+// inherit goes on with the old query's counts, except for those that the
+// operators keep: they bring theirs.
 func (c *counters) inherit(old *counters) {
 	c.rowsIn, c.rowsOut = old.rowsIn, old.rowsOut
 	copy(c.drops, old.drops)
 	copy(c.pending, old.pending)
+	copy(c.failed, old.failed)
 	copy(c.skewSince, old.skewSince)
 	for i := range c.overflowed {
 		c.overflowed[i].Add(old.overflowed[i].Load())
+		c.rejected[i] = old.rejectedBy(i)
+		context, before := c.p.graph.stages[i].context, old.p.graph.stages[i].context
+		context.TypeMismatch, context.FunctionErrors = before.TypeMismatch, before.FunctionErrors
 	}
 	c.refused.Add(old.refused.Load())
-}
-
-// endUnstarted ends a query that never saw a row. If it has a predecessor, that
-// one's state is given up here: the predecessor was told that it would go on.
-func (p *Pipeline) endUnstarted() {
-	if p.after == nil {
-		close(p.loopDone)
-		p.cfg.OnEnd()
-		close(p.done)
-		return
-	}
-	pre := p.predecessor
-	p.predecessor = nil
-	go p.out.run(p.after)
-	go func() {
-		defer close(p.loopDone)
-		p.inherit(pre)
-		p.end()
-	}()
 }

@@ -148,12 +148,11 @@ func (o *outbox) next() []*delivery {
 const maxFreeDeliveries = 4
 
 func (o *outbox) recycle(d *delivery) {
-	clear(d.items)
-	d.items, d.waiting = d.items[:0], 0
-	if cap(d.slab) > maxIdleSlab {
+	if cap(d.slab) > maxIdleSlab || cap(d.items) > maxIdleItems {
 		return
 	}
-	d.slab = d.slab[:0]
+	clear(d.items)
+	d.items, d.slab, d.waiting = d.items[:0], d.slab[:0], 0
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.free) < maxFreeDeliveries {
@@ -165,9 +164,11 @@ func (o *outbox) recycle(d *delivery) {
 // last result is out.
 func (o *outbox) run(after <-chan struct{}) {
 	defer close(o.p.done)
-	o.p.setEmitter(GoroutineID())
+	o.p.sinks.Enter()
+	defer o.p.sinks.Leave()
 	if after != nil {
 		<-after
+		o.p.sinks.Follow(nil)
 	}
 	for ds := o.next(); ds != nil; ds = o.next() {
 		for _, d := range ds {

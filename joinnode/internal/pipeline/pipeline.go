@@ -59,8 +59,8 @@ type Late struct {
 	JSON      []byte
 }
 
-// Pipeline is one running query. Put, Drain, Stop, Stats and HandOver are safe
-// for concurrent use.
+// Pipeline is one running query. Its exported methods are safe for concurrent
+// use.
 type Pipeline struct {
 	cfg   Config
 	plan  *plan.Plan
@@ -71,13 +71,14 @@ type Pipeline struct {
 	loopDone chan struct{} // the loop has ended; its state may be taken over
 	done     chan struct{} // the last result was delivered
 
+	sinks *SinkGoroutine // the emitter's
+
 	// Set before the queue is closed; read by the loop behind it.
-	mu         sync.Mutex
-	closed     bool
-	closeWhy   operator.CloseReason
-	successor  *Pipeline
-	emitterGID uint64
-	// Set before the first row, by Adopt or Follow.
+	mu        sync.Mutex
+	closed    bool
+	closeWhy  operator.CloseReason
+	successor *Pipeline // takes the state over; nil: nobody
+	// Set before the loop starts, by Adopt or Follow.
 	predecessor *Pipeline       // whose state is taken over; nil: none
 	transfer    *plan.Transfer  // how
 	after       <-chan struct{} // closed when the old query's last result is out
@@ -94,7 +95,7 @@ type Pipeline struct {
 // New builds the graph. Nothing runs before the first row.
 func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
 	pl := &Pipeline{cfg: cfg, plan: p, queue: newQueue(cfg), now: minTime,
-		loopDone: make(chan struct{}), done: make(chan struct{}), closeWhy: operator.ClosedByStop}
+		loopDone: make(chan struct{}), done: make(chan struct{}), sinks: &SinkGoroutine{}}
 	pl.counters = newCounters(pl)
 	pl.out = newOutbox(pl)
 	g, err := newGraph(pl)
@@ -125,16 +126,14 @@ func (p *Pipeline) Put(rows []Row) error {
 // processed, everything due by now was emitted, and its results were delivered.
 func (p *Pipeline) Mark() <-chan struct{} {
 	ch := make(chan struct{})
-	if p.queue.mark(ch) {
+	admitted, ended := p.queue.mark(ch)
+	switch {
+	case admitted:
 		return ch
+	case ended:
+		return p.done // the end comes after everything
 	}
-	p.queue.mu.Lock()
-	started := p.queue.started
-	p.queue.mu.Unlock()
-	if started {
-		return p.done // closed: the end comes after everything
-	}
-	close(ch)
+	close(ch) // there is nothing to wait for
 	return ch
 }
 
@@ -143,10 +142,7 @@ func (p *Pipeline) Mark() <-chan struct{} {
 // and Done tells the end.
 func (p *Pipeline) Stop() {
 	p.close(operator.ClosedByStop, nil)
-	p.mu.Lock()
-	inside := p.emitterGID != 0 && p.emitterGID == GoroutineID()
-	p.mu.Unlock()
-	if !inside {
+	if !p.sinks.Current() {
 		<-p.done
 	}
 }
@@ -158,22 +154,30 @@ func (p *Pipeline) WantsLate() bool { return p.cfg.WantLate() }
 // with closedBy=reload. It returns at once; Done tells the end.
 func (p *Pipeline) Retire() { p.close(operator.ClosedByReload, nil) }
 
-// Done is closed when the last result was delivered after Stop or HandOver.
+// Sinks tells which goroutine is inside the sinks.
+func (p *Pipeline) Sinks() *SinkGoroutine { return p.sinks }
+
+// Done is closed when the last result was delivered after the inputs were
+// closed by Stop, Retire or a successor's Adopt.
 func (p *Pipeline) Done() <-chan struct{} { return p.done }
 
-func (p *Pipeline) close(why operator.CloseReason, successor *Pipeline) bool {
+// close ends admission, once; first says that this call did. The loop then
+// flushes with the reason, or leaves its state to the successor. begun says that
+// there is a loop, and so perhaps state.
+func (p *Pipeline) close(why operator.CloseReason, successor *Pipeline) (first, begun bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return false
+		return false, false
 	}
 	p.closed, p.closeWhy, p.successor = true, why, successor
-	if started := p.queue.close(); !started {
-		// No row ever came: there is no loop to end, but there may be a
-		// predecessor whose state was meant for us.
-		p.endUnstarted()
+	begun = p.queue.close()
+	if !begun {
+		close(p.loopDone)
+		p.out.close()
+		go p.out.run(p.after)
 	}
-	return true
+	return true, begun
 }
 
 // loop is the one goroutine that touches operators.
@@ -182,7 +186,10 @@ func (p *Pipeline) loop(pre *Pipeline) {
 	p.inherit(pre)
 	var spare batch
 	for {
-		taken, now, more := p.queue.take(&spare)
+		taken, now, rang, more := p.queue.take(&spare)
+		if rang {
+			p.stopTimer() // it has fired; setTimer arms the next one
+		}
 		p.run(&taken)
 		if len(taken.arrivals) == 0 {
 			p.advance(now)
@@ -193,7 +200,7 @@ func (p *Pipeline) loop(pre *Pipeline) {
 		}
 		taken.reset()
 		spare = taken
-		p.setTimer(now)
+		p.setTimer()
 	}
 	p.stopTimer()
 	p.end()

@@ -35,16 +35,22 @@ type batch struct {
 
 func (b *batch) bytes(s span) []byte { return b.slab[s.from:s.to:s.to] }
 
-// maxIdleSlab is how much slab a drained batch may keep for the next rows.
-const maxIdleSlab = 1 << 20
+// What an emptied batch or delivery may keep for the next rows. One message can
+// be much larger than what is usual.
+const (
+	maxIdleSlab  = 1 << 20 // bytes
+	maxIdleItems = 1 << 14 // arrivals or results
+)
 
 func (b *batch) reset() {
 	clear(b.arrivals) // drops references to side values and markers
-	b.arrivals = b.arrivals[:0]
+	b.arrivals, b.slab = b.arrivals[:0], b.slab[:0]
+	if cap(b.arrivals) > maxIdleItems {
+		b.arrivals = nil
+	}
 	if cap(b.slab) > maxIdleSlab {
 		b.slab = nil
 	}
-	b.slab = b.slab[:0]
 }
 
 // queue is the one ordered way in (semantics.md §1): what stands earlier in it
@@ -78,9 +84,13 @@ func newQueue(cfg Config) *queue {
 	return q
 }
 
-// nowLocked reads the clock so that it never falls in queue order.
+// nowLocked reads the clock so that it never falls in queue order. It stands
+// still once the queue is closed: what falls due later is the business of the
+// flush, or of the successor.
 func (q *queue) nowLocked() int64 {
-	q.lastNow = max(q.lastNow, q.clock.Now().UnixNano())
+	if !q.closed {
+		q.lastNow = max(q.lastNow, q.clock.Now().UnixNano())
+	}
 	return q.lastNow
 }
 
@@ -158,16 +168,17 @@ func (q *queue) waitForRoom(n int) error {
 }
 
 // mark admits a marker: its channel is closed when all that stands before it
-// is processed and delivered. False when there is nothing to wait for.
-func (q *queue) mark(done chan struct{}) bool {
+// is processed and delivered. Where none is admitted, closed tells a query that
+// has ended, or is about to, from one that has not begun.
+func (q *queue) mark(done chan struct{}) (admitted, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.started || q.closed {
-		return false
+		return false, q.closed
 	}
 	q.fill.arrivals = append(q.fill.arrivals, arrival{now: q.nowLocked(), marker: done})
 	q.arrived.Signal()
-	return true
+	return true, false
 }
 
 // ring tells the loop that a timer fired.
@@ -183,6 +194,7 @@ func (q *queue) ring() {
 func (q *queue) close() (started bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.nowLocked()
 	q.closed = true
 	q.arrived.Signal()
 	q.space.Broadcast()
@@ -191,18 +203,18 @@ func (q *queue) close() (started bool) {
 
 // take waits until there are arrivals, a timer fired or the queue was closed,
 // and swaps the filled batch for the empty one. now is the clock at that
-// moment; where arrivals were taken it is the last one's. more is false when
-// the queue is closed and everything was taken.
-func (q *queue) take(empty *batch) (taken batch, now int64, more bool) {
+// moment, rang says that a timer fired, and more is false when the queue is
+// closed and everything was taken.
+func (q *queue) take(empty *batch) (taken batch, now int64, rang, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.fill.arrivals) == 0 && !q.closed && !q.alarm {
 		q.arrived.Wait()
 	}
 	taken, q.fill = q.fill, *empty
-	q.alarm = false
+	rang, q.alarm = q.alarm, false
 	now = q.nowLocked()
-	return taken, now, len(taken.arrivals) > 0 || !q.closed
+	return taken, now, rang, len(taken.arrivals) > 0 || !q.closed
 }
 
 // processed gives room back for rows that the loop has done with.

@@ -59,8 +59,11 @@ func (p *Pipeline) tick(t int64) {
 }
 
 // setTimer arms one timer for the next due instant, or for the coarse sweep that
-// frees rows with nothing to emit.
-func (p *Pipeline) setTimer(now int64) {
+// frees rows with nothing to emit. It asks the clock afresh: the batch at hand
+// may have taken long, and a clock that was set back must be waited for. A timer
+// that comes earlier is left alone, it looks again.
+func (p *Pipeline) setTimer() {
+	now := p.cfg.Clock.Now().UnixNano()
 	at := int64(maxTime)
 	if due, ok := p.nextDue(); ok {
 		at = due
@@ -68,7 +71,7 @@ func (p *Pipeline) setTimer(now int64) {
 	if p.graph.timePasses() && p.graph.rows() > 0 {
 		at = min(at, addTime(now, p.graph.sweep))
 	}
-	if at == p.timerAt && p.timer != nil && at > now {
+	if p.timer != nil && p.timerAt <= at && at < maxTime {
 		return
 	}
 	p.stopTimer()
@@ -76,7 +79,7 @@ func (p *Pipeline) setTimer(now int64) {
 		return
 	}
 	p.timerAt = at
-	p.timer = p.cfg.Clock.AfterFunc(time.Duration(max(at-now, 0)), p.queue.ring)
+	p.timer = p.cfg.Clock.AfterFunc(time.Duration(max(subTime(at, now), 0)), p.queue.ring)
 }
 
 func (p *Pipeline) stopTimer() {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -19,13 +18,43 @@ type warnings struct {
 	log   logger.Logger
 	clock Clock
 
-	mu   sync.Mutex
-	last map[string]time.Time
-	open map[string]int64
+	mu    sync.Mutex
+	kinds map[trouble]*throttle
+}
+
+// trouble is one kind of trouble at one stage, or at none.
+type trouble struct {
+	stage int
+	what  string
+}
+
+// throttle is the state of one kind of trouble.
+type throttle struct {
+	last  time.Time // of the last line
+	cases int64     // since then
 }
 
 func newWarnings(log logger.Logger, clock Clock) *warnings {
-	return &warnings{log: log, clock: clock, last: map[string]time.Time{}, open: map[string]int64{}}
+	return &warnings{log: log, clock: clock, kinds: map[trouble]*throttle{}}
+}
+
+// due counts cases and tells whether it is time for a line, and how many cases
+// it stands for.
+func (w *warnings) due(t trouble, cases int64) (int64, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	th := w.kinds[t]
+	if th == nil {
+		th = &throttle{}
+		w.kinds[t] = th
+	}
+	th.cases += cases
+	now := w.clock.Now()
+	if !th.last.IsZero() && now.Sub(th.last) < warnEvery {
+		return 0, false
+	}
+	cases, th.cases, th.last = th.cases, 0, now
+	return cases, true
 }
 
 // advice says, for each reason of a drop, what to do about it.
@@ -47,8 +76,8 @@ func advice(why operator.Reason) (what, todo string) {
 	return why.String(), ""
 }
 
-func (w *warnings) drop(stage int, why operator.Reason) {
-	if n, due := w.due(fmt.Sprintf("%d %s", stage, why)); due {
+func (w *warnings) drop(stage int, why operator.Reason, rows int64) {
+	if n, due := w.due(trouble{stage, why.String()}, rows); due {
 		what, todo := advice(why)
 		w.log.Warn("join stage %d: %s (%d since the last warning, counter %s); %s", stage+1, what, n, counterOf(why), todo)
 	}
@@ -63,13 +92,13 @@ func counterOf(why operator.Reason) string {
 }
 
 func (w *warnings) refused() {
-	if n, due := w.due("refused"); due {
+	if n, due := w.due(trouble{what: "refused"}, 1); due {
 		w.log.Warn("Emit after Stop: %d rows were not taken; stop the source before the query", n)
 	}
 }
 
 func (w *warnings) skew(stage int, skew, within int64) {
-	if _, due := w.due(fmt.Sprintf("%d skew", stage)); due {
+	if _, due := w.due(trouble{stage, "skew"}, 1); due {
 		ahead := "left"
 		if skew < 0 {
 			ahead, skew = "right", -skew
@@ -79,33 +108,8 @@ func (w *warnings) skew(stage int, skew, within int64) {
 	}
 }
 
-func (w *warnings) functionErrors(stage int, n int64, last error) {
-	w.mu.Lock()
-	key := fmt.Sprintf("%d functions", stage)
-	grown := n > w.open[key]
-	w.mu.Unlock()
-	if !grown {
-		return
+func (w *warnings) functionErrors(stage int, calls int64, last error) {
+	if n, due := w.due(trouble{stage, "function errors"}, calls); due {
+		w.log.Warn("join stage %d: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", stage+1, n, last)
 	}
-	if _, due := w.due(key); due {
-		w.log.Warn("join stage %d: %d function calls failed and gave NULL, the last one with: %v", stage+1, n, last)
-	}
-	w.mu.Lock()
-	w.open[key] = n
-	w.mu.Unlock()
-}
-
-// due counts one case and tells whether it is time for a line, and how many
-// cases it stands for.
-func (w *warnings) due(key string) (int64, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open[key]++
-	now := w.clock.Now()
-	if last, ok := w.last[key]; ok && now.Sub(last) < warnEvery {
-		return 0, false
-	}
-	n := w.open[key]
-	w.last[key], w.open[key] = now, 0
-	return n, true
 }
