@@ -83,15 +83,18 @@ func (n *Node) onLate(r joinnode.LateRow) {
 }
 
 // emit runs the nodes connected by relation with a message of their own, in this
-// goroutine, so that the order of results is kept over the first hop. It asks
-// nothing of the rule engine: no id, no place in a pool, no free slot while it
-// reloads.
+// goroutine, so that the order of results is kept over the first hop. It needs no id
+// and no place in a pool.
 func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
-	chain := n.liveChain()
-	if chain == nil {
+	if n.chain == nil {
 		n.lose("the node is in no rule chain")
 		return
 	}
+	if ops := n.gate.enter(n.chain, n.place.owner); ops != nil {
+		defer ops.DecrementActiveOperations()
+	}
+	live := n.live()
+	chain := live.chain
 	self, ok := chain.GetNodeById(types.RuleNodeId{Id: n.id, Type: types.NODE})
 	if !ok {
 		n.lose("the node is no longer in the chain")
@@ -99,11 +102,10 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 	}
 	// The sink's bytes end with its return; nodes may keep the message.
 	msg := types.NewMsgFromBytes(0, relation, types.JSON, meta, append([]byte(nil), data...))
-	config := chain.Config()
-	pool := &firstHop{rest: config.Pool, collecting: true}
+	pool := &firstHop{rest: live.ruleConfig.Pool, collecting: true}
 	// A context without a node it comes from is taken for the start of the chain
 	// and would run this node itself, so it comes from this node.
-	ctx := engine.NewRuleContext(context.WithValue(context.Background(), senderKey{}, n), config, chain, self, self, pool, nil, chain.GetRuleEnginePool())
+	ctx := engine.NewRuleContext(context.WithValue(context.Background(), senderKey{}, n), live.ruleConfig, chain, self, self, pool, nil, chain.GetRuleEnginePool())
 	if cache := ctx.GetNodeOutputCache(); cache != nil {
 		// Nodes further on may refer to this one's output: ${id.msg.field}.
 		cache.SetCacheableNodes(chain.GetReferencedNodes())
@@ -124,14 +126,14 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 
 func (n *Node) onTaskPanic(fault any) { n.lose(fmt.Sprintf("panic behind the node: %v", fault)) }
 
-// liveChain returns the chain to emit into: the instance's own or, once the
-// instance was replaced, that of the instance that took its place.
-func (n *Node) liveChain() *engine.RuleChainCtx {
+// live returns the instance whose chain to emit into: this one or, once it was
+// replaced, the one that took its place.
+func (n *Node) live() *Node {
 	at := n
 	for next := at.next.Load(); next != nil; next = at.next.Load() {
 		at = next
 	}
-	return at.chain
+	return at
 }
 
 // senderKey is the context key under which a message that a node emitted carries

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rulego/rulego/api/types"
+	"github.com/rulego/rulego/engine"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -89,6 +91,36 @@ func TestFailedReloadOfTheChildKeepsTheQuery(t *testing.T) {
 	require.ErrorContains(t, e.ReloadChild("a", nodeDSL(`"sql":"s","blockTimeout":5`)), `field "blockTimeout" = 5`)
 	send(t, e, nil, `{"n":2}`)
 	require.Equal(t, `[{"n":2}]`, h.out.wait(t, 1)[0].data)
+}
+
+// Instances that RuleGo made and forgot leave nothing in the prototype's table.
+func TestForgottenInstancesLeaveTheTable(t *testing.T) {
+	proto := New()
+	h := newHost(t, proto)
+	good := chainDSL("c", config(t, map[string]any{"sql": joinSQL}))
+	bad := strings.Replace(good, `"type":"test/collect"`, `"type":"no/such"`, 1)
+	for range 10 {
+		_, err := h.pool.New("x", []byte(bad), engine.WithConfig(h.config))
+		require.Error(t, err)
+	}
+	size := func() int {
+		proto.instances.mu.Lock()
+		defer proto.instances.mu.Unlock()
+		return len(proto.instances.nodes)
+	}
+	require.Eventually(t, func() bool { runtime.GC(); return size() == 0 }, 10*time.Second, 10*time.Millisecond)
+
+	e := h.start("e", good)
+	require.Equal(t, 1, size())
+	stop(e)
+	require.Zero(t, size())
+}
+
+func TestZeroNodeIsAPrototype(t *testing.T) {
+	h := newHost(t, &Node{})
+	e := h.start("e", chainDSL("c", config(t, map[string]any{"sql": joinSQL, "streamKey": "streamName"})))
+	require.NoError(t, e.ReloadChild("a", nodeDSL(config(t, map[string]any{"sql": joinSQL, "streamKey": "streamName"}))))
+	require.True(t, h.log.contains("goes on with the state it had"))
 }
 
 func TestStopWhileEmitting(t *testing.T) {

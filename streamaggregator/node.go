@@ -43,25 +43,28 @@ type Node struct {
 	// Config is what the visual editor reads the form and its defaults from.
 	Config Configuration
 
-	instances *instances // of all nodes made from one prototype
-	engine    engineMaker
+	prototypeOnce sync.Once
+	instances     *instances // of all nodes made from one prototype
+	engine        engineMaker
 
 	// Set by Init and constant from then on.
-	settings  settings
-	query     query
-	queryType string
-	id        string
-	place     place
-	chain     *engine.RuleChainCtx // nil outside a chain
-	tables    *tables
-	log       logger
-	turn      <-chan struct{} // closed when the instance before this one has ended; nil: there was none
+	settings   settings
+	ruleConfig types.Config
+	query      query
+	queryType  string
+	id         string
+	place      place
+	chain      *engine.RuleChainCtx // nil outside a chain
+	tables     *tables
+	log        logger
+	turn       <-chan struct{} // closed when the instance before this one has ended; nil: there was none
 
 	destroyOnce sync.Once
 	ended       atomic.Bool          // destroyed, and no one took its place
 	gone        chan struct{}        // closed at the end of Destroy
 	next        atomic.Pointer[Node] // took this one's place
 
+	gate       gate
 	inFlight   inFlight
 	accepted   atomic.Int64
 	refused    atomic.Int64
@@ -75,7 +78,7 @@ var (
 	_ types.ComponentDefGetter = (*Node)(nil)
 )
 
-// New returns a prototype to register.
+// New returns a prototype to register. The zero Node serves as well.
 func New() *Node { return newPrototype(joinEngine{}) }
 
 func newPrototype(e engineMaker) *Node {
@@ -88,7 +91,17 @@ func (n *Node) Type() string { return Type }
 // New implements types.Node: a fresh instance that finds its predecessor through
 // the prototype.
 func (n *Node) New() types.Node {
+	n.prototype()
 	return &Node{Config: defaultConfiguration(), instances: n.instances, engine: n.engine}
+}
+
+// prototype gives a zero Node what its instances share.
+func (n *Node) prototype() {
+	n.prototypeOnce.Do(func() {
+		if n.instances == nil {
+			n.instances, n.engine = &instances{}, joinEngine{}
+		}
+	})
 }
 
 // Init reads the configuration and compiles the query. It starts no goroutine and
@@ -96,6 +109,7 @@ func (n *Node) New() types.Node {
 // errors answer to ErrConfiguration and name the field; errors in the SQL are also
 // a *joinnode.SQLError with line, column and caret.
 func (n *Node) Init(config types.Config, configuration types.Configuration) error {
+	n.prototype()
 	s, err := parseConfiguration(configuration)
 	if err != nil {
 		return err
@@ -109,6 +123,7 @@ func (n *Node) Init(config types.Config, configuration types.Configuration) erro
 	if n.tables, err = newTables(s.Tables, q, n.log); err != nil {
 		return err
 	}
+	n.ruleConfig = config
 	n.settings, n.Config, n.query = s, s.Configuration, q
 	n.queryType = queryType(q)
 	n.gone = make(chan struct{})

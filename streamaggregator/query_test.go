@@ -12,6 +12,7 @@ import (
 	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/streamjoin/streamjoin/joinnode"
 )
@@ -226,4 +227,34 @@ func TestReloadOfAJoinRaisesNoFalseAbsence(t *testing.T) {
 	got := h.out.wait(t, 2)[1]
 	require.Equal(t, "reload", got.meta["closedBy"])
 	require.True(t, h.log.contains("WITHIN"), "the log says what differed")
+}
+
+func TestReloadAfterDrain(t *testing.T) {
+	h := newHost(t, New())
+	fields := map[string]any{"streamKey": "streamName", "sql": joinSQL}
+	e := h.start("e", chainDSL("c", config(t, fields)))
+	send(t, e, onStream("tempStream"), `{"deviceId":1,"temperature":1}`)
+	require.NoError(t, instance(t, e, "a").Drain(t.Context()))
+	require.Equal(t, types.Failure, send(t, e, onStream("tempStream"), `{"deviceId":1,"temperature":1}`).relation)
+	require.NoError(t, e.ReloadChild("a", nodeDSL(config(t, fields))))
+	send(t, e, onStream("tempStream"), `{"deviceId":1,"temperature":1}`)
+	send(t, e, onStream("vibrationStream"), `{"deviceId":1,"vibration":2}`)
+	require.Equal(t, `[{"deviceId":1,"temp":1,"vib":2}]`, h.out.wait(t, 1)[0].data)
+}
+
+func TestFailedReloadsLeaveNoGoroutine(t *testing.T) {
+	h := newHost(t, New())
+	for _, sql := range []string{joinSQL, "SELECT COUNT(*) AS n FROM tempStream GROUP BY TumblingWindow('1h')"} {
+		fields := map[string]any{"streamKey": "streamName", "sql": sql}
+		e := h.start("", chainDSL("", config(t, fields)))
+		send(t, e, onStream("tempStream"), `{"deviceId":1,"temperature":1}`)
+		before := goleak.IgnoreCurrent()
+		laterNodeBad := strings.Replace(chainDSL("", config(t, fields)), `"type":"test/collect"`, `"type":"no/such"`, 1)
+		require.Error(t, e.ReloadSelf([]byte(laterNodeBad)))
+		fields["sql"] = sql + " HAVING"
+		require.Error(t, e.ReloadSelf([]byte(chainDSL("", config(t, fields)))))
+		require.Error(t, e.ReloadChild("a", nodeDSL(config(t, fields))))
+		goleak.VerifyNone(t, append(leftByRuleGo(), before)...)
+		stop(e)
+	}
 }
