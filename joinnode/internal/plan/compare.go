@@ -43,11 +43,13 @@ func Compare(old, new *Plan) (t *Transfer, differs string) {
 			return nil, fmt.Sprintf("input %d is %s, was %s", i+1, new.Inputs[i].Stream, old.Inputs[i].Stream)
 		}
 	}
-	t = &Transfer{}
 	for i := range new.Stages {
 		if differs = compareStage(old, new, i); differs != "" {
 			return nil, fmt.Sprintf("stage %d: %s", i+1, differs)
 		}
+	}
+	t = &Transfer{}
+	for i := range new.Stages {
 		var st StageTransfer
 		if st.Left, differs = comparePort(old.side(i, 0), new.side(i, 0)); differs == "" {
 			st.Right, differs = comparePort(old.side(i, 1), new.side(i, 1))
@@ -80,7 +82,7 @@ func compareStage(old, new *Plan, i int) string {
 	case o.Within != n.Within:
 		return fmt.Sprintf("WITHIN is %s, was %s", time.Duration(n.Within), time.Duration(o.Within))
 	case o.Left != n.Left:
-		return "INNER and LEFT differ"
+		return fmt.Sprintf("%s JOIN, was %s JOIN", kindText(n.Left), kindText(o.Left))
 	case !sameKeys(o.LeftLayout, o.LeftKeys, n.LeftLayout, n.LeftKeys),
 		!sameKeys(old.Inputs[i+1].Layout, old.Inputs[i+1].Keys, new.Inputs[i+1].Layout, new.Inputs[i+1].Keys):
 		return fmt.Sprintf("ON is %s, was %s", n.On, o.On)
@@ -140,7 +142,7 @@ func comparePort(old, new side) (PortTransfer, string) {
 		}
 		t.Columns = append(t.Columns, at)
 	}
-	added := addedFilters(old.filters, new.filters)
+	added := addedFilters(old, new)
 	if len(added) == 0 {
 		return t, ""
 	}
@@ -161,15 +163,31 @@ func comparePort(old, new side) (PortTransfer, string) {
 	return t, ""
 }
 
-func addedFilters(old, new []Conjunct) (added []Conjunct) {
+// addedFilters are the conjuncts that the new side's rows must pass and the old
+// one's have not.
+func addedFilters(old, new side) (added []Conjunct) {
 	had := map[string]bool{}
-	for _, c := range old {
-		had[c.Text] = true
+	for _, c := range old.filters {
+		had[old.names.meaning(c)] = true
 	}
-	for _, c := range new {
-		if !had[c.Text] {
+	for _, c := range new.filters {
+		if !had[new.names.meaning(c)] {
 			added = append(added, c)
 		}
 	}
 	return added
+}
+
+// meaning identifies a conjunct across queries: an alias may stand for another
+// stream in each.
+func (n *names) meaning(c Conjunct) string {
+	cols, err := n.columnsOf(c.Expr, nil)
+	if err != nil {
+		return "" // not of a planned query: never equal to one that is
+	}
+	id := c.Text
+	for _, col := range cols {
+		id += "\x00" + col.id()
+	}
+	return id
 }

@@ -32,11 +32,7 @@ func (p *Plan) explainStage(b *strings.Builder, i, depth, maxKeys, maxRows int) 
 		line(depth, "Filter %s", texts(st.Filters))
 		depth++
 	}
-	kind := "INNER"
-	if st.Left {
-		kind = "LEFT"
-	}
-	line(depth, "IntervalJoin stage %d %s on %s within %s", i+1, kind, st.On, time.Duration(st.Within))
+	line(depth, "IntervalJoin stage %d %s on %s within %s", i+1, kindText(st.Left), st.On, time.Duration(st.Within))
 	leftRetention, rightRetention := time.Duration(st.Within), time.Duration(st.RightRetention)
 	note("left  keeps %s for %s", columnsText(st.LeftLayout.Text, st.LeftKeys, st.LeftKeep), leftRetention)
 	in := &p.Inputs[i+1]
@@ -79,6 +75,13 @@ func (t Time) describe() string {
 		skew = "at most " + t.MaxFutureSkew.String() + " ahead of the clock"
 	}
 	return fmt.Sprintf("event time from %s (unit %s), %s, %s", t.Text, unit, idle, skew)
+}
+
+func kindText(left bool) string {
+	if left {
+		return "LEFT"
+	}
+	return "INNER"
 }
 
 func texts(cs []Conjunct) string {

@@ -69,7 +69,7 @@ func (b *builder) readOptions() error {
 				b.warnf("%s has no effect without TIMESTAMP: rows take their arrival time", name)
 			}
 		}
-		b.plan.Time.IdleTimeout = 0
+		b.plan.Time = Time{} // so that such an option makes no difference to a reload either
 	}
 	return nil
 }

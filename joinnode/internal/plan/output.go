@@ -14,7 +14,7 @@ type item struct {
 // bindOutput reads the SELECT list: names (semantics.md §7), stars, and that no
 // two columns share a name.
 func (b *builder) bindOutput() error {
-	taken := map[string]syntax.Pos{}
+	b.taken = map[string]bool{}
 	for i := range b.stmt.Items {
 		it := &b.stmt.Items[i]
 		if star, ok := it.Expr.(*syntax.Star); ok {
@@ -37,11 +37,9 @@ func (b *builder) bindOutput() error {
 		if field.Name == "" {
 			field.Name = syntax.PrintExpr(it.Expr)
 		}
-		if _, twice := taken[field.Name]; twice {
-			return b.errorf(it.Pos, ErrDuplicateName, "name one of them with AS: "+syntax.PrintExpr(it.Expr)+" AS another_name",
-				"two output columns are named %q", field.Name)
+		if err := b.take(field.Name, it.Pos, "name one of them with AS: "+syntax.PrintExpr(it.Expr)+" AS another_name"); err != nil {
+			return err
 		}
-		taken[field.Name] = it.Pos
 		b.items = append(b.items, item{expr: it.Expr, field: field})
 	}
 	if len(b.stmt.OrderBy) > 0 {
@@ -52,6 +50,15 @@ func (b *builder) bindOutput() error {
 			}
 		}
 	}
+	return nil
+}
+
+// take refuses a second output column of one name.
+func (b *builder) take(name string, pos syntax.Pos, hint string) error {
+	if b.taken[name] {
+		return b.errorf(pos, ErrDuplicateName, hint, "two output columns are named %q", name)
+	}
+	b.taken[name] = true
 	return nil
 }
 
@@ -70,7 +77,11 @@ func (b *builder) bindStar(s *syntax.Star) error {
 	}
 	b.items = append(b.items, b.wholeRow(0, row.Field{Spread: true}))
 	for i := range b.plan.Inputs {
-		b.items = append(b.items, b.wholeRow(i, row.Field{Name: b.plan.Inputs[i].Alias, Whole: true}))
+		alias := b.plan.Inputs[i].Alias
+		if err := b.take(alias, s.Pos, "* adds every alias with its whole row: give the other column another name with AS, or leave it out"); err != nil {
+			return err
+		}
+		b.items = append(b.items, b.wholeRow(i, row.Field{Name: alias, Whole: true}))
 	}
 	return nil
 }

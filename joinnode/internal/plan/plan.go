@@ -123,8 +123,9 @@ type builder struct {
 	// keys[i] are the equalities of stage i: left column (of an earlier input)
 	// and right column (of Inputs[i+1]), in ON order.
 	keys [][]equality
-	// items are the SELECT list after stars were expanded.
+	// items are the SELECT list after stars were expanded; taken are its names.
 	items []item
+	taken map[string]bool
 }
 
 type equality struct {
