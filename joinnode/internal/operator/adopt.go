@@ -113,7 +113,7 @@ func (j *IntervalJoin) copySide(old *side, mapping []int, keep func(row.Row) boo
 		default:
 			j.keys.read(&j.key, mapped)
 			k, same := j.keys.find(&j.key)
-			cells[rec.key()] = j.store(old.port, k, same, in, !waits)
+			cells[rec.key()] = j.store(old.port, k, same, j.arrived(old.port, in), !waits)
 		}
 		old.removeFirst(r, rec)
 	}

@@ -48,11 +48,11 @@ func (c *composer) begin(port int) { c.port, c.cut = port, false }
 
 // pair returns the composite of the arriving row and a stored partner. It is
 // valid until the next composite.
-func (c *composer) pair(arrived row.Row, partner view) row.Row {
+func (c *composer) pair(arrived, partner view) row.Row {
 	if !c.cut {
 		for i, s := range c.segments {
 			if s.port == c.port {
-				c.arrived[i] = arrived.Slice(s.from, s.to)
+				c.arrived[i] = c.share(s, arrived)
 			}
 		}
 		c.cut = true
@@ -85,7 +85,7 @@ func (c *composer) unmatched(left view) row.Row {
 	return dst
 }
 
-// share returns the columns of s in a stored row.
+// share returns the columns of s in a row.
 func (c *composer) share(s segment, v view) row.Row {
 	keys := c.keys[s.port]
 	switch {

@@ -15,6 +15,10 @@ import (
 // records of its partners, and later one visit when it expires; nothing ever
 // scans a side.
 //
+// The look-up, the last row of the list and the rows that expire are loads that
+// do not depend on each other across records: a Prefetch over a batch can touch
+// them ahead without any change to the state.
+//
 // Its state is bounded by rate × Within rows on the left, rate × RightRetention
 // on the right, and by the gates.
 type IntervalJoin struct {
@@ -126,18 +130,30 @@ func (j *IntervalJoin) Process(port int, rec Record) {
 	if !j.admit(port, k, rec) {
 		return
 	}
+	x := j.arrived(port, rec)
 	pairs := 0
 	if k != 0 {
-		pairs = j.probe(port, k, rec)
+		pairs = j.probe(port, k, x)
 	}
-	j.store(port, k, same, rec, pairs > 0)
+	j.store(port, k, same, x, pairs > 0)
+}
+
+// arrived takes an arriving row apart, whose key is j.key: its kept columns are
+// cut once for the composites and for the arena.
+func (j *IntervalJoin) arrived(port int, rec Record) view {
+	v := view{ts: rec.TS, nulls: rec.Nulls, why: rec.Why}
+	end := len(j.key.spelling)
+	v.key = row.Row{Enc: j.key.spelling, Side: rec.Row.Side}
+	v.cols = row.Row{Enc: rec.Row.Enc[end:], Side: rec.Row.Side}
+	v.cols = v.cols.Slice(0, j.cfg.Keep[port]-j.cfg.Keys[port])
+	return v
 }
 
 // probe emits the pairs of an arriving row in (partner.ts, partner.seq) order
 // and returns their number.
-func (j *IntervalJoin) probe(port int, k keyRef, rec Record) (pairs int) {
+func (j *IntervalJoin) probe(port int, k keyRef, x view) (pairs int) {
 	other := j.sides[1-port]
-	lo, hi := subTime(rec.TS, j.cfg.Within), addTime(rec.TS, j.cfg.Within)
+	lo, hi := subTime(x.ts, j.cfg.Within), addTime(x.ts, j.cfg.Within)
 	j.compose.begin(port)
 	for r := other.seek(k, lo); r != 0; {
 		partner := other.arena.record(r)
@@ -148,7 +164,7 @@ func (j *IntervalJoin) probe(port int, k keyRef, rec Record) (pairs int) {
 		}
 		if ts >= lo && partner.flags()&closed == 0 {
 			other.markMatched(partner)
-			j.emitPair(port, rec, other.view(r, partner))
+			j.emitPair(x, other.view(r, partner))
 			pairs++
 		}
 		r = partner.next()
@@ -161,14 +177,14 @@ func (j *IntervalJoin) probe(port int, k keyRef, rec Record) (pairs int) {
 	return pairs
 }
 
-func (j *IntervalJoin) emitPair(port int, rec Record, partner view) {
-	why := rec.Why
+func (j *IntervalJoin) emitPair(x, partner view) {
+	why := x.why
 	if why == NotClosed {
 		why = partner.why
 	}
 	j.out.Emit(Record{
-		TS: max(rec.TS, partner.ts), Diff: 1, Row: j.compose.pair(rec.Row, partner),
-		Nulls: rec.Nulls | partner.nulls, Why: why,
+		TS: max(x.ts, partner.ts), Diff: 1, Row: j.compose.pair(x, partner),
+		Nulls: x.nulls | partner.nulls, Why: why,
 	})
 	j.compose.forget()
 }
@@ -176,25 +192,25 @@ func (j *IntervalJoin) emitPair(port int, rec Record, partner view) {
 // store buffers a row whose key is j.key and returns the key's cell. same says
 // that the cell, if there is one, has the row's spelling; met, that the row has
 // met a partner.
-func (j *IntervalJoin) store(port int, k keyRef, same bool, rec Record, met bool) keyRef {
+func (j *IntervalJoin) store(port int, k keyRef, same bool, x view, met bool) keyRef {
 	s := j.sides[port]
 	if k == 0 {
 		k, same = j.keys.insert(&j.key), !j.key.values
 	}
-	h := header{ts: rec.TS, key: k, nulls: rec.Nulls, why: rec.Why}
+	h := header{ts: x.ts, key: k, nulls: x.nulls, why: x.why}
 	if met {
 		h.flags |= matched
 	}
-	from := j.cfg.Keys[port]
-	if !same {
-		h.flags |= ownKey
-		from = 0
-	}
-	cols := rec.Row.Slice(from, j.cfg.Keep[port])
-	if len(cols.Side) > 0 {
+	cols := x.cols
+	if !same || len(cols.Side) > 0 {
 		// The kept columns index into all of the row's Go values: take their own.
-		j.stored = row.AppendRow(row.Row{Enc: j.stored.Enc[:0], Side: j.stored.Side[:0]}, cols)
-		cols = j.stored
+		cols = row.Row{Enc: j.stored.Enc[:0], Side: j.stored.Side[:0]}
+		if !same {
+			h.flags |= ownKey
+			cols = row.AppendRow(cols, x.key)
+		}
+		cols = row.AppendRow(cols, x.cols)
+		j.stored = cols
 	}
 	s.insert(h, cols, s.order.waits && !met)
 	clear(j.stored.Side)
