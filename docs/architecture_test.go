@@ -30,11 +30,11 @@ func TestPackageTable(t *testing.T) {
 			GoFiles    []string
 			Imports    []string
 		}
-		if err := list.Decode(&p); errors.Is(err, io.EOF) {
+		err := list.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			break
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		if len(p.GoFiles) == 0 {
 			continue // tests only
 		}

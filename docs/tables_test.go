@@ -151,11 +151,9 @@ func TestReservedWords(t *testing.T) {
 	words := code(list)
 	require.Greater(t, len(words), 30)
 	for _, word := range words {
-		if word == "AS" {
-			continue // only means something else where a name stands
-		}
-		require.Error(t, joinnode.Check("SELECT b.x FROM "+word+" JOIN b WITHIN 5 SECONDS ON b.k = b.k"), word)
-		require.NoError(t, joinnode.Check("SELECT b.x FROM `"+word+"` AS a JOIN b WITHIN 5 SECONDS ON a.k = b.k"), word)
+		const tail = " AS a JOIN b WITHIN 5 SECONDS ON a.k = b.k"
+		require.Error(t, joinnode.Check("SELECT a.x FROM "+word+tail), word)
+		require.NoError(t, joinnode.Check("SELECT a.x FROM `"+word+"`"+tail), word)
 	}
 }
 

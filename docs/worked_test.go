@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,23 +89,23 @@ func play(t *testing.T, b *block) string {
 	q := joinnode.New(opts...)
 	require.NoError(t, q.Execute(sql), b.String())
 	defer q.Stop()
-	var out strings.Builder
-	out.WriteString(head + "\n\n")
+	var out transcript
+	out.printf("%s\n\n", head)
 	q.AddResultSink(func(r joinnode.Result) {
-		out.WriteString(resultMark + strings.TrimSuffix(strings.TrimPrefix(string(r.JSON), "["), "]"))
+		known := ""
 		if r.Type == joinnode.LeftUnmatched {
-			fmt.Fprintf(&out, "  (%s NULL, closed by %s)", strings.Join(r.Unmatched, " and "), r.ClosedBy)
+			known = fmt.Sprintf("  (%s NULL, closed by %s)", strings.Join(r.Unmatched, " and "), r.ClosedBy)
 		}
-		out.WriteString("\n")
+		out.printf("%s%s%s\n", resultMark, strings.TrimSuffix(strings.TrimPrefix(string(r.JSON), "["), "]"), known)
 	})
-	q.AddLateSink(func(r joinnode.LateRow) { out.WriteString(dropMark + r.Stream + " " + r.Reason + "\n") })
+	q.AddLateSink(func(r joinnode.LateRow) { out.printf("%s%s %s\n", dropMark, r.Stream, r.Reason) })
 
 	began := time.Now()
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, resultMark) || strings.HasPrefix(line, dropMark) || strings.HasPrefix(line, valueMark) {
 			continue // put there anew by what really happens
 		}
-		out.WriteString(line + "\n")
+		out.printf("%s\n", line)
 		step, _, _ := strings.Cut(line, "  #")
 		step = strings.TrimSpace(step)
 		word, rest, _ := strings.Cut(step, " ")
@@ -126,7 +127,7 @@ func play(t *testing.T, b *block) string {
 					value, ok = stats["join_stage1_"+name]
 				}
 				require.True(t, ok, "%s: no counter %s", b, name)
-				fmt.Fprintf(&out, "%s%s %d\n", valueMark, name, value)
+				out.printf("%s%s %d\n", valueMark, name, value)
 			}
 		default:
 			require.NoError(t, q.EmitJSON(word, []byte(rest)), "%s: %s", b, line)
@@ -134,4 +135,23 @@ func play(t *testing.T, b *block) string {
 		synctest.Wait()
 	}
 	return out.String()
+}
+
+// transcript is written to by the example's steps and, between them, by the
+// sinks.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (t *transcript) printf(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(&t.text, format, args...)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
