@@ -14,7 +14,6 @@ func TestMain(m *testing.M) {
 // its process-wide default cache.
 func leftByRuleGo() []goleak.Option {
 	return []goleak.Option{
-		goleak.IgnoreTopFunction("github.com/rulego/rulego/utils/cache.(*MemoryCache).startGC.func1"),
 		goleak.IgnoreTopFunction("github.com/rulego/rulego/utils/cache.(*MemoryCache).StartGC.func1"),
 	}
 }

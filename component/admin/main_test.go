@@ -8,5 +8,5 @@ import (
 
 func TestMain(m *testing.M) {
 	// The cleaner of RuleGo's process-wide default cache runs for ever.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/rulego/rulego/utils/cache.(*MemoryCache).startGC.func1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/rulego/rulego/utils/cache.(*MemoryCache).StartGC.func1"))
 }
