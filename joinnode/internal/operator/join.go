@@ -285,7 +285,7 @@ func dueAfter(t, d int64) (int64, bool) {
 // alone emits nothing, since left rows may still come; so either order of
 // flushing gives the same results, as long as no record comes between the two.
 // Rows that have matched, and all rows of an INNER JOIN, stay matchable until
-// both ports are flushed; then the state is freed.
+// both ports are flushed; then the state is freed, and its rows count as expired.
 func (j *IntervalJoin) Flush(port int, why CloseReason) {
 	if j.flushed[port] {
 		return
@@ -303,6 +303,7 @@ func (j *IntervalJoin) Flush(port int, why CloseReason) {
 		}
 	}
 	if j.flushed[0] && j.flushed[1] {
+		j.stats.Expired += int64(j.sides[0].rows + j.sides[1].rows)
 		j.clear()
 	}
 }

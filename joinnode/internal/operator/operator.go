@@ -124,7 +124,7 @@ type Stats struct {
 	Matches      int64 // pairs emitted
 	LeftTimeouts int64 // NULL-complemented rows emitted
 	KeysEvicted  int64 // keys that left by the maxKeys gate
-	Expired      int64 // rows that left because their time was over
+	Expired      int64 // rows that left because their time, or the query, was over
 	Rows         int64 // buffered now, both sides
 	Keys         int64 // distinct keys now, both sides
 	Bytes        int64 // state now, estimated

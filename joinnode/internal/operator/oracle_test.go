@@ -277,6 +277,7 @@ func (o *oracle) Flush(port int, why operator.CloseReason) {
 		}
 	}
 	if o.flushed[0] && o.flushed[1] {
+		o.stats.Expired += int64(len(o.rows[0]) + len(o.rows[1]))
 		o.rows = [2][]*oracleRow{}
 	}
 }
