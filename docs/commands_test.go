@@ -97,6 +97,39 @@ func host(t *testing.T, bin, chain string) string {
 	return address
 }
 
+// TestRoutes asks for every route that the README lists and looks for an answer
+// that only the admin API gives.
+func TestRoutes(t *testing.T) {
+	bin := t.TempDir()
+	program(t, bin, "streamjoin", "-C", root, "./cmd/streamjoin")
+	address := host(t, bin, "../chains/command-ack/chain.json")
+	checked := 0
+	for _, row := range readPage(t, "README.md").tables("Change it while it runs")[1] {
+		for _, route := range code(row[0]) {
+			method, path, ok := strings.Cut(route, " ")
+			if !ok || !strings.ContainsAny(path, "/") {
+				continue
+			}
+			path = strings.ReplaceAll(path, "…", "/chains/{chain}")
+			path = strings.NewReplacer("{chain}", "command-ack", "{node}", "join").Replace(path)
+			request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader("no JSON"))
+			require.NoError(t, err)
+			response, err := http.DefaultClient.Do(request)
+			require.NoError(t, err)
+			var answer map[string]any
+			require.NoError(t, json.NewDecoder(response.Body).Decode(&answer), route)
+			require.NoError(t, response.Body.Close())
+			if method == http.MethodGet {
+				require.Equal(t, http.StatusOK, response.StatusCode, route)
+			} else {
+				require.Equal(t, http.StatusBadRequest, response.StatusCode, route)
+			}
+			checked++
+		}
+	}
+	require.Equal(t, 8, checked)
+}
+
 // TestPrograms runs every Go block, each a whole program, and compares what it
 // prints with the comment "// Output:" at its end.
 func TestPrograms(t *testing.T) {

@@ -156,28 +156,39 @@ func (p *page) headings() (anchors []string) {
 }
 
 // table returns the rows, without the head, of the first table below a heading.
-func (p *page) table(t *testing.T, heading string) (rows [][]string) {
+func (p *page) table(t *testing.T, heading string) [][]string {
 	t.Helper()
-	below := false
+	all := p.tables(heading)
+	require.NotEmpty(t, all, "%s: no table below %q", p.path, heading)
+	return all[0]
+}
+
+// tables returns all tables below a heading.
+func (p *page) tables(heading string) (all [][][]string) {
+	below, inside := false, false
 	for _, line := range strings.Split(p.prose(), "\n") {
-		switch {
-		case strings.HasPrefix(line, "#"):
-			if len(rows) > 0 {
-				return rows[2:]
-			}
+		row := strings.HasPrefix(line, "|")
+		if strings.HasPrefix(line, "#") {
 			below = strings.TrimLeft(line, "# ") == heading
-		case below && strings.HasPrefix(line, "|"):
-			cells := strings.Split(strings.Trim(line, "|"), " | ")
-			for i := range cells {
-				cells[i] = strings.TrimSpace(cells[i])
-			}
-			rows = append(rows, cells)
-		case below && len(rows) > 0:
-			return rows[2:]
 		}
+		if below && row && !inside {
+			all = append(all, nil)
+		}
+		inside = row
+		if !below || !row {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), " | ")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], cells)
 	}
-	require.NotEmpty(t, rows, "%s: no table below %q", p.path, heading)
-	return rows[2:]
+	for i := range all {
+		all[i] = all[i][2:] // the head and the line below it
+	}
+	return all
 }
 
 // code returns the pieces of a cell that stand in backquotes.

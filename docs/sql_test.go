@@ -98,3 +98,18 @@ func TestFirstChain(t *testing.T) {
 		require.Equal(t, run.Metadata.Nodes[i].Configuration, n.Configuration)
 	}
 }
+
+// TestUnregisteredTable checks what sql.md says of a forgotten table, or a
+// forgotten WITHIN.
+func TestUnregisteredTable(t *testing.T) {
+	const sql = "SELECT t.x, d.site FROM temps AS t JOIN devices AS d ON t.k = d.k"
+	q := joinnode.New(joinnode.WithDiscardLog())
+	require.NoError(t, q.Execute(sql))
+	defer q.Stop()
+	const words = `join table "devices" is not registered`
+	require.Contains(t, code(readPage(t, "docs/sql.md").prose()), words)
+	err := q.EmitTo("temps", map[string]any{"k": 1})
+	require.ErrorContains(t, err, words)
+	require.ErrorContains(t, err, "WITHIN")
+	require.ErrorContains(t, streamaggregator.Check(types.Configuration{"sql": sql}), "WITHIN")
+}
