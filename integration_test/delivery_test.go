@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,7 +23,7 @@ func inOrder(t *testing.T, seen *recorder, n int) {
 	var want []event
 	for i := range n {
 		want = append(want, event{Node: "join", Metadata: map[string]string{"queryType": "stream_join", "resultType": "join_matched"},
-			Rows: []map[string]any{{"n": i}}})
+			Rows: []json.RawMessage{fmt.Appendf(nil, `{"n":%d}`, i)}})
 	}
 	require.Equal(t, jsonLines(t, want), jsonLines(t, seen.left(t, false)))
 }
@@ -128,7 +129,7 @@ func TestReloadKeepsPendingAlerts(t *testing.T) {
 		synctest.Wait()
 		want := []event{{At: "10s", Node: "join",
 			Metadata: map[string]string{"queryType": "stream_join", "resultType": "left_unmatched", "unmatched": "r", "closedBy": "window"},
-			Rows:     []map[string]any{{"cmdId": "c1", "deviceId": "d1", "ackCode": nil}}}}
+			Rows:     []json.RawMessage{[]byte(`{"cmdId":"c1","deviceId":"d1","ackCode":null}`)}}}
 		require.Equal(t, jsonLines(t, want), jsonLines(t, seen.left(t, true)))
 		drainAndStop(t, e)
 		require.Len(t, seen.left(t, true), 1, "once")

@@ -167,7 +167,8 @@ func operate(t *testing.T, ops []operation) (got, want, faults []string) {
 
 	for _, ev := range seen.left(t, false) {
 		require.Len(t, ev.Rows, 1)
-		row := ev.Rows[0]
+		var row map[string]any
+		require.NoError(t, json.Unmarshal(ev.Rows[0], &row))
 		// Both sets of output names say the same.
 		left, right := row["l0"], row["r0"]
 		if _, other := row["l1"]; other {

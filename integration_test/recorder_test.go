@@ -102,9 +102,7 @@ func (r *recorder) left(t *testing.T, timed bool) []event {
 		if timed {
 			e.After, e.At = o.after, o.at.Truncate(20*time.Millisecond).String()
 		}
-		d := json.NewDecoder(strings.NewReader(o.data))
-		d.UseNumber()
-		require.NoError(t, d.Decode(&e.Rows), o.data)
+		require.NoError(t, json.Unmarshal([]byte(o.data), &e.Rows), o.data)
 		events = append(events, e)
 	}
 	return events
