@@ -250,27 +250,31 @@ func TestAdoptedQueriesAreForgotten(t *testing.T) {
 	for _, rows := range []bool{true, false} {
 		t.Run(fmt.Sprintf("rows %v", rows), func(t *testing.T) {
 			var before []weak.Pointer[Pipeline]
+			var sinks []weak.Pointer[SinkGoroutine]
 			last := begin(t, left)
 			last.put(t, last.row(0, "a", 1))
 			for i := range 20 {
 				sql := left
-				if i%5 == 4 {
+				if i == 3 {
 					sql = inner // differs: nothing is taken
 				}
 				next := begin(t, sql)
 				_, err := next.Adopt(last.Pipeline)
 				require.NoError(t, err)
 				before = append(before, weak.Make(last.Pipeline))
+				sinks = append(sinks, weak.Make(last.Sinks()))
 				last = next
 				if rows {
 					last.put(t, last.row(0, fmt.Sprint("a", i), 1))
 					last.drain(t)
 				}
 			}
+			last.put(t, last.row(0, "last", 1))
+			last.drain(t)
 			require.Eventually(t, func() bool {
 				runtime.GC()
-				for _, p := range before {
-					if p.Value() != nil {
+				for i := range before {
+					if before[i].Value() != nil || sinks[i].Value() != nil {
 						return false
 					}
 				}

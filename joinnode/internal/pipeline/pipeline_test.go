@@ -155,6 +155,24 @@ func TestMarkWhileTheFirstRowComes(t *testing.T) {
 	}
 }
 
+// TestMarkWhileTheQueryEnds waits for the last result.
+func TestMarkWhileTheQueryEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, left)
+		release := make(chan struct{})
+		s.onOut = func(string) { <-release }
+		s.put(t, s.row(0, "a1", 1))
+		go s.Stop()
+		synctest.Wait()
+		mark := s.Mark()
+		synctest.Wait()
+		require.False(t, isClosed(mark))
+		close(release)
+		<-mark
+		require.Equal(t, []string{`{"aid":"a1","bid":null} stop`}, s.take())
+	})
+}
+
 // TestDeliveriesForgetWhatTheyHeld as batches do.
 func TestDeliveriesForgetWhatTheyHeld(t *testing.T) {
 	s := begin(t, inner)
