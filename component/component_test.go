@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -162,4 +163,34 @@ func ExampleRegister() {
 	form := reg.GetComponentForms()["x/streamAggregator"]
 	fmt.Println(form.Label+":", strings.Join(*form.RelationTypes, ", "))
 	// Output: Stream SQL: Success, Failure, stream_event, stream_late
+}
+
+// What a node still holds passes through the chain before the engine stops.
+func ExampleDrain() {
+	reg := &engine.RuleComponentRegistry{}
+	out := sink{mu: &sync.Mutex{}, data: &[]string{}}
+	if err := errors.Join(component.Register(reg), reg.Register(out)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	e, err := engine.NewPool().New("acks", []byte(`{"ruleChain":{"id":"acks"},"metadata":{"nodes":[
+		{"id":"join","type":"x/streamAggregator","configuration":{
+		 "sql":"SELECT c.cmdId, r.ackCode FROM cmd AS c LEFT JOIN ack AS r WITHIN 10 SECONDS ON c.cmdId = r.cmdId"}},
+		{"id":"out","type":"test/sink"}],
+		"connections":[{"fromId":"join","toId":"out","type":"stream_event"}]}}`),
+		engine.WithConfig(engine.NewConfig(types.WithComponentsRegistry(reg), types.WithLogger(types.NewStdLogger(io.Discard)))))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e.OnMsgAndWait(types.NewMsg(0, "CMD", types.JSON, types.NewMetadata(), `{"cmdId":"c1"}`))
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := component.Drain(ctx, e); err != nil {
+		fmt.Println(err)
+	}
+	e.Stop(ctx)
+	fmt.Println(*out.data)
+	// Output: [[{"cmdId":"c1","ackCode":null}]]
 }

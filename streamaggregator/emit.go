@@ -90,11 +90,15 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 		n.lose("the node is in no rule chain")
 		return
 	}
-	if ops := n.gate.enter(n.chain, n.place.owner); ops != nil {
-		defer ops.DecrementActiveOperations()
-	}
+	ops := n.gate.enter(n.chain, n.place.owner)
 	live := n.live()
 	chain := live.chain
+	if ops != nil {
+		defer ops.DecrementActiveOperations()
+		if current := liveChain(ops); current != nil {
+			chain = current
+		}
+	}
 	self, ok := chain.GetNodeById(types.RuleNodeId{Id: n.id, Type: types.NODE})
 	if !ok {
 		n.lose("the node is no longer in the chain")
@@ -126,8 +130,8 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 
 func (n *Node) onTaskPanic(fault any) { n.lose(fmt.Sprintf("panic behind the node: %v", fault)) }
 
-// live returns the instance whose chain to emit into: this one or, once it was
-// replaced, the one that took its place.
+// live returns this instance or, once it was replaced, the one that took its place:
+// its chain is the one to emit into when the engine is not known.
 func (n *Node) live() *Node {
 	at := n
 	for next := at.next.Load(); next != nil; next = at.next.Load() {

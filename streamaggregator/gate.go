@@ -24,6 +24,7 @@ type operations interface {
 	DecrementActiveOperations() int64
 	IsReloading() bool
 	WaitForReloadComplete(timeout time.Duration) bool
+	RootRuleContext() types.RuleContext
 }
 
 // gate lets a node's results into the chain while the rule engine does not reload
@@ -74,4 +75,16 @@ func (g *gate) engine(chain *engine.RuleChainCtx, owner any) operations {
 		return true
 	})
 	return g.found
+}
+
+// liveChain returns the chain that the engine's own messages run through. After a
+// reload that is another than its root chain, which takes over only a part of the
+// new one. It may be asked between enter and leave.
+func liveChain(ops operations) *engine.RuleChainCtx {
+	root := ops.RootRuleContext()
+	if root == nil {
+		return nil
+	}
+	chain, _ := root.RuleChain().(*engine.RuleChainCtx)
+	return chain
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
 	"github.com/stretchr/testify/require"
 )
@@ -26,6 +27,8 @@ func (r *reloading) add(n int64) int64 {
 
 func (r *reloading) IncrementActiveOperations() int64 { return r.add(1) }
 func (r *reloading) DecrementActiveOperations() int64 { return r.add(-1) }
+
+func (r *reloading) RootRuleContext() types.RuleContext { return nil }
 
 func (r *reloading) IsReloading() bool {
 	select {
@@ -80,7 +83,9 @@ func TestGateFindsTheEngineOfTheChain(t *testing.T) {
 	h.start("f", chainDSL("c", `"sql":"s"`))
 	for range 2 { // before and after the chain was replaced
 		n := instance(t, e, "a")
-		require.Equal(t, operations(e.(*engine.RuleEngine)), n.gate.engine(n.chain, n.place.owner))
+		ops := n.gate.engine(n.chain, n.place.owner)
+		require.Equal(t, operations(e.(*engine.RuleEngine)), ops)
+		require.Same(t, n.chain, liveChain(ops))
 		require.NoError(t, e.ReloadSelf([]byte(chainDSL("c", `"sql":"s"`))))
 	}
 	outside := instance(t, h.start("-", chainDSL("c", `"sql":"s"`)), "a")

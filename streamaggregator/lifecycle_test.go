@@ -167,6 +167,24 @@ func TestUndeliverableResultsAreCounted(t *testing.T) {
 	require.True(t, h.log.contains("a result could not be delivered"))
 }
 
+// A node that is taken out of its chain has nowhere to send what it still holds.
+func TestResultsOfARemovedNodeAreCounted(t *testing.T) {
+	for _, generations := range []int{1, 2} {
+		h := fakeHost(t)
+		e := h.start("e", chainDSL("c", `"sql":"s"`))
+		for range generations - 1 {
+			require.NoError(t, e.ReloadSelf([]byte(chainDSL("c", `"sql":"s"`))))
+		}
+		send(t, e, nil, `[{"n":1,"hold":1},{"n":2}]`)
+		h.out.wait(t, 1)
+		node := instance(t, e, "a")
+		require.NoError(t, e.ReloadSelf([]byte(strings.ReplaceAll(chainDSL("c", `"sql":"s"`), `"a"`, `"b"`))))
+		require.Eventually(t, func() bool { return node.Stats()["node_undelivered"] == 1 }, 5*time.Second, time.Millisecond)
+		require.True(t, h.log.contains("the node is no longer in the chain"))
+		require.Len(t, h.out.all(), 1)
+	}
+}
+
 func twoStage(config string) string {
 	return `{"ruleChain":{"id":"c"},"metadata":{"nodes":[
 		{"id":"a","type":"x/streamAggregator","configuration":{"sql":"s"` + config + `}},

@@ -248,6 +248,9 @@ func TestFailedReloadsLeaveNoGoroutine(t *testing.T) {
 		fields := map[string]any{"streamKey": "streamName", "sql": sql}
 		e := h.start("", chainDSL("", config(t, fields)))
 		send(t, e, onStream("tempStream"), `{"deviceId":1,"temperature":1}`)
+		// streamsql starts its goroutines one from the other; all run once the row
+		// was processed.
+		require.NoError(t, instance(t, e, "a").query.Drain(t.Context()))
 		before := goleak.IgnoreCurrent()
 		laterNodeBad := strings.Replace(chainDSL("", config(t, fields)), `"type":"test/collect"`, `"type":"no/such"`, 1)
 		require.Error(t, e.ReloadSelf([]byte(laterNodeBad)))
