@@ -8,9 +8,9 @@ import (
 
 func TestAccountThatAddsUp(t *testing.T) {
 	a := account{entries: []entry{
-		{"sent", 10, []part{{10, "accepted"}, {0, "refused"}}},
-		{"accepted", 10, []part{{7, "filtered"}, {3, "kept"}}},
-		{"joined", 0, []part{{0, "delivered"}}},
+		{"sent", 10, []part{{10, "accepted", false}, {0, "refused", true}}},
+		{"accepted", 10, []part{{7, "filtered", false}, {3, "kept", false}}},
+		{"joined", 0, []part{{0, "delivered", false}}},
 	}}
 	require.NoError(t, a.check())
 	require.Equal(t, ""+
@@ -22,11 +22,19 @@ func TestAccountThatAddsUp(t *testing.T) {
 
 func TestAccountNamesWhatIsMissing(t *testing.T) {
 	a := account{entries: []entry{
-		{"sent", 10, []part{{10, "accepted"}}},
-		{"accepted", 10, []part{{7, "filtered"}, {2, "kept"}}},
-		{"joined", 3, []part{{4, "delivered"}}},
+		{"sent", 10, []part{{10, "accepted", false}}},
+		{"accepted", 10, []part{{7, "filtered", false}, {2, "kept", false}}},
+		{"joined", 3, []part{{4, "delivered", false}}},
 	}}
 	require.EqualError(t, a.check(), "rows were lost: "+
 		"1 of 10 accepted rows are not accounted for; -1 of 3 joined rows are not accounted for")
 	require.NotContains(t, a.String(), "no row lost")
+}
+
+func TestAccountKnowsThatDroppedRowsAreLost(t *testing.T) {
+	a := account{entries: []entry{
+		{"sent", 10, []part{{7, "accepted", false}, {3, "refused", true}}},
+	}}
+	require.EqualError(t, a.check(), "rows were lost: 3 of 10 sent rows: refused")
+	require.Equal(t, "sent            10 = 7 accepted + 3 refused", a.String())
 }

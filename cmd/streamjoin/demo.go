@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -75,16 +74,14 @@ func (c *demoCommand) Run(out *console) error {
 
 	drain, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
-	processed, err := settled(drain, engine)
-	if err := errors.Join(err, component.Drain(drain, engine)); err != nil {
+	if err := component.Drain(drain, engine); err != nil {
 		return err
 	}
-	atEnd, err := readStats(engine)
+	account, err := newAccount(sent, engine, results)
+	engine.Stop(drain)
 	if err != nil {
 		return err
 	}
-	engine.Stop(drain)
-	account := newAccount(sent, processed, atEnd, results)
 	out.printf("\n%s\ndrained in %s", account, time.Since(began).Round(time.Millisecond))
 	return account.check()
 }
