@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -179,14 +180,17 @@ func (q *delegatedQuery) emitRows(rows []JSONRow) error {
 	return ownError(e.EmitAll(maps))
 }
 
-// plainNumbers replaces json.Number by what streamsql computes with: int64
-// where the number is an integer that fits, so that identifiers beyond 2^53
-// survive, else float64.
+// plainNumbers replaces json.Number by what streamsql computes with: int64 or
+// uint64 where the number is an integer that fits, so that identifiers beyond
+// 2^53 survive, else float64.
 func plainNumbers(x any) any {
 	switch x := x.(type) {
 	case json.Number:
 		if i, err := x.Int64(); err == nil {
 			return i
+		}
+		if u, err := strconv.ParseUint(string(x), 10, 64); err == nil {
+			return u
 		}
 		f, err := x.Float64()
 		if err != nil {

@@ -1,8 +1,6 @@
 package joinnode
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -33,7 +31,7 @@ func (s *Streamsql) EmitTo(stream string, data map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.validate(data); err != nil {
+	if data, err = s.validMap(data); err != nil {
 		return err
 	}
 	return q.emitMap(stream, data)
@@ -46,7 +44,7 @@ func (s *Streamsql) EmitSync(data map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.validate(data); err != nil {
+	if data, err = s.validMap(data); err != nil {
 		return nil, err
 	}
 	return q.emitSync(data)
@@ -79,14 +77,8 @@ func (s *Streamsql) EmitRows(rows []JSONRow) error {
 		return err
 	}
 	if s.opts.schema != nil {
-		for i := range rows {
-			m, err := decodeRow(rows[i].Data)
-			if err != nil {
-				return rowError(i, len(rows), err)
-			}
-			if err := s.validate(m); err != nil {
-				return rowError(i, len(rows), err)
-			}
+		if rows, err = s.validRows(rows); err != nil {
+			return err
 		}
 	}
 	if len(rows) == 0 {
@@ -113,29 +105,4 @@ func rowError(i, n int, err error) error {
 		return err
 	}
 	return fmt.Errorf("row %d of %d: %w", i+1, n, err)
-}
-
-// decodeRow builds a map with numbers as they came.
-func decodeRow(data []byte) (map[string]any, error) {
-	if err := row.Valid(data); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidJSON, err)
-	}
-	m := map[string]any{}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode(&m); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidJSON, err)
-	}
-	return m, nil
-}
-
-func (s *Streamsql) validate(data map[string]any) error {
-	if s.opts.schema == nil {
-		return nil
-	}
-	if err := s.opts.schema.Validate(data); err != nil {
-		s.schemaDropped.Add(1)
-		return fmt.Errorf("schema validation failed: %w", err)
-	}
-	return nil
 }

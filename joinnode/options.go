@@ -14,8 +14,7 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/pipeline"
 )
 
-// Defaults of a join query; zero and negative values given to options mean the
-// default, as in streamsql.
+// Defaults. Zero given to an option means the default, as in streamsql.
 const (
 	DefaultJoinMaxKeys  = 10000
 	DefaultBufferRows   = 10000
@@ -39,7 +38,7 @@ type options struct {
 	discardLog bool
 	logLevel   *logger.Level
 
-	base       *types.PerformanceConfig // a preset or WithCustomPerformance
+	base       *types.PerformanceConfig // a preset or WithCustomPerformance; single options go before it
 	buffers    *types.BufferConfig
 	overflow   *types.OverflowConfig
 	workers    *types.WorkerConfig
@@ -70,28 +69,31 @@ func WithLogger(l logger.Logger) Option {
 	}
 }
 
-// WithHighPerformance takes streamsql's preset for throughput: larger buffers.
-func WithHighPerformance() Option { return preset(types.HighPerformanceConfig) }
+// WithHighPerformance takes the buffer sizes of streamsql's preset for
+// throughput. Its overflow strategy is not taken: an engine blocks unless it is
+// told to drop.
+func WithHighPerformance() Option { return preset(types.HighPerformanceConfig()) }
 
-// WithLowLatency takes streamsql's preset for latency: smaller buffers.
-func WithLowLatency() Option { return preset(types.LowLatencyConfig) }
+// WithLowLatency takes the buffer sizes of streamsql's preset for latency, which
+// are smaller. Its overflow strategy is not taken.
+func WithLowLatency() Option { return preset(types.LowLatencyConfig()) }
 
-// WithCustomPerformance takes a whole performance configuration.
+func preset(config types.PerformanceConfig) Option {
+	return WithCustomPerformance(types.PerformanceConfig{BufferConfig: config.BufferConfig})
+}
+
+// WithCustomPerformance takes the buffer sizes and the overflow strategy of a
+// configuration, "block" or "drop"; "expand" leaves the default. Beware that
+// streamsql's default configuration drops. WithBufferSizes and
+// WithOverflowStrategy go before it in whatever order they stand. Workers and
+// monitoring have no effect, see WithWorkerConfig and WithMonitoring.
 func WithCustomPerformance(config types.PerformanceConfig) Option {
-	return preset(func() types.PerformanceConfig { return config })
+	return func(o *options) { o.base = &config }
 }
 
-func preset(config func() types.PerformanceConfig) Option {
-	return func(o *options) {
-		c := config()
-		o.base = &c
-	}
-}
-
-// WithBufferSizes sets how many rows may wait at the input, how many results at
-// the output, and how many window results (windows only). On a join the first
-// is the bound of the input queue and the second how many results may wait for
-// the sinks before callers are held back.
+// WithBufferSizes sets how many rows may wait at the input and, on a join, how
+// many results may wait for the sinks before callers are held back. The third
+// size has no effect: window results are handed over one by one.
 func WithBufferSizes(dataChannelSize, resultChannelSize, windowOutputSize int) Option {
 	return func(o *options) {
 		o.buffers = &types.BufferConfig{DataChannelSize: dataChannelSize, ResultChannelSize: resultChannelSize, WindowOutputSize: windowOutputSize}
@@ -108,24 +110,26 @@ func WithOverflowStrategy(strategy string, blockTimeout time.Duration) Option {
 	}
 }
 
-// WithWorkerConfig sets streamsql's sink workers (single-stream queries only;
-// results are delivered in order by one goroutine all the same).
+// WithWorkerConfig is accepted so that programs written for streamsql compile.
+// It has no effect: results are delivered in order by one goroutine, without a
+// pool of workers and without retries.
 func WithWorkerConfig(sinkPoolSize, sinkWorkerCount, maxRetryRoutines int) Option {
 	return func(o *options) {
 		o.workers = &types.WorkerConfig{SinkPoolSize: sinkPoolSize, SinkWorkerCount: sinkWorkerCount, MaxRetryRoutines: maxRetryRoutines}
 	}
 }
 
-// WithMonitoring turns streamsql's monitoring on (single-stream queries only;
-// the counters of a join are always there).
+// WithMonitoring is accepted so that programs written for streamsql compile. It
+// has no effect: counters are always on, and read when GetStats or Metrics asks.
 func WithMonitoring(updateInterval time.Duration, enableDetailedStats bool) Option {
 	return func(o *options) {
 		o.monitoring = &types.MonitoringConfig{EnableMonitoring: true, StatsUpdateInterval: updateInterval, EnableDetailedStats: enableDetailedStats}
 	}
 }
 
-// WithSchema validates every incoming row; rows that fail are dropped and
-// counted (SchemaDropped), EmitTo, EmitJSON and EmitSync also return the error.
+// WithSchema validates every incoming row of every stream; a row that fails is
+// dropped and counted (SchemaDropped), and all methods but Emit return the error.
+// In an array or a group it is the whole that is refused, and one that is counted.
 func WithSchema(s schema.Schema) Option { return func(o *options) { o.schema = &s } }
 
 // WithAnalyticMaxPartitions caps the PARTITION states of analytic functions
@@ -135,7 +139,8 @@ func WithAnalyticMaxPartitions(n int) Option {
 }
 
 // WithGroupMaxPartitions caps the groups of GROUP BY (single-stream queries
-// only). n ≤ 0 means 10000.
+// only); above it streamsql gives up whole groups of a window. n ≤ 0 means no
+// bound, where streamsql's own default is 10000.
 func WithGroupMaxPartitions(n int) Option { return func(o *options) { o.groupMaxPartitions = n } }
 
 // WithWindowMaxRows caps the rows that a time window buffers (single-stream
@@ -164,6 +169,9 @@ func build(opts []Option) (*options, error) {
 		}
 	}
 	o.settleLog()
+	if o.base != nil && o.overflow == nil && o.base.OverflowConfig.Strategy != "expand" {
+		o.overflow = &o.base.OverflowConfig
+	}
 	if o.clock == nil {
 		o.clock = pipeline.SystemClock{}
 	}
@@ -202,8 +210,14 @@ func (o *options) validate() error {
 			bad("block timeout %s is negative", o.overflow.BlockTimeout)
 		}
 	}
-	if b := o.buffers; b != nil && (b.DataChannelSize < 0 || b.ResultChannelSize < 0 || b.WindowOutputSize < 0) {
-		bad("buffer sizes %d, %d, %d must not be negative", b.DataChannelSize, b.ResultChannelSize, b.WindowOutputSize)
+	buffers := []*types.BufferConfig{o.buffers}
+	if o.base != nil {
+		buffers = append(buffers, &o.base.BufferConfig)
+	}
+	for _, b := range buffers {
+		if b != nil && (b.DataChannelSize < 0 || b.ResultChannelSize < 0 || b.WindowOutputSize < 0) {
+			bad("buffer sizes %d, %d, %d must not be negative", b.DataChannelSize, b.ResultChannelSize, b.WindowOutputSize)
+		}
 	}
 	if w := o.workers; w != nil && (w.SinkPoolSize < 0 || w.SinkWorkerCount < 0 || w.MaxRetryRoutines < 0) {
 		bad("worker numbers %d, %d, %d must not be negative", w.SinkPoolSize, w.SinkWorkerCount, w.MaxRetryRoutines)
@@ -247,8 +261,7 @@ func positive(n, otherwise int) int {
 // them; what is left to choose is its input queue.
 func (o *options) delegate() delegate.Config {
 	p := o.pipeline()
-	cfg := delegate.Config{Logger: o.log, QueueSize: p.QueueRows, Drop: o.overflow != nil && o.overflow.Strategy == "drop",
+	return delegate.Config{Logger: o.log, QueueSize: p.QueueRows, Drop: o.overflow != nil && o.overflow.Strategy == "drop",
 		BlockTimeout: p.BlockTimeout, AnalyticMaxPartitions: o.analyticMaxPartitions,
 		GroupMaxPartitions: o.groupMaxPartitions, WindowMaxRows: o.windowMaxRows}
-	return cfg
 }
