@@ -33,7 +33,7 @@ func (c *compiler) compute(e syntax.Expr) (field string, ok bool, err error) {
 // onRow makes e, an expression over the row alone, a computed field.
 func (c *compiler) onRow(e syntax.Expr) (string, error) {
 	w := &conditioner{c: c}
-	text := ""
+	var text string
 	if isCondition(e) {
 		text = "(" + w.cond(normalize(e, false)) + ") ? true : ((" + w.cond(normalize(e, true)) + ") ? false : nil)"
 	} else {

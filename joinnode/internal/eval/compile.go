@@ -225,7 +225,7 @@ func (c *compiler) caseOf(e *syntax.Case) (term, error) {
 			x = operand(ctx, r)
 		}
 		for i := range arms {
-			holds := value.Unknown
+			var holds value.Tri
 			if operand != nil {
 				holds = equal.test(ctx, x, arms[i].is(ctx, r))
 			} else {

@@ -41,20 +41,17 @@ func (p *Pipeline) tick(t int64) {
 		return
 	}
 	p.now = t
-	moved := false
 	if !p.plan.Time.Event() {
 		p.graph.advanceClock(t)
-		moved = true
-	} else {
-		// Idle inputs follow the clock continuously: what was only forgotten
-		// before t is gone when something falls due at t.
-		if p.graph.advanceIdle(t - 1) {
+		p.graph.endStep()
+		return
+	}
+	// Idle inputs follow the clock continuously: what was only forgotten before t
+	// is gone when something falls due at t.
+	for _, at := range [...]int64{t - 1, t} {
+		if p.graph.advanceIdle(at) {
 			p.graph.endStep()
 		}
-		moved = p.graph.advanceIdle(t)
-	}
-	if moved {
-		p.graph.endStep()
 	}
 }
 

@@ -89,8 +89,8 @@ func TestSlice(t *testing.T) {
 	require.Empty(t, values(r.Slice(3, 3)))
 	require.Empty(t, values(r.Slice(4, 2)))
 
-	s := r.Slice(0, 1)
-	s = row.Append(s, value.OfInt(7))
+	appended := row.Append(r.Slice(0, 1), value.OfInt(7))
+	require.Equal(t, 2, appended.Len())
 	require.Equal(t, []any{[]any{1}, 2, time.Unix(5, 0)}, values(r.Slice(1, 4)), "appending to a slice left the row alone")
 }
 

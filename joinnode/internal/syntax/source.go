@@ -1,5 +1,7 @@
 package syntax
 
+import "errors"
+
 // sources reads what stands behind FROM.
 func (p *parser) sources(s *Select) error {
 	for {
@@ -125,7 +127,7 @@ func (p *parser) join() (Join, error) {
 		return j, nil
 	}
 	missing := p.unexpected("ON behind the joined "+clip(j.Source.Name), "WITHIN")
-	if missing.Hint == "" && missing.Kind == ErrSyntax && p.tok.kind != invalid {
+	if missing.Hint == "" && errors.Is(missing, ErrSyntax) && p.tok.kind != invalid {
 		missing.Hint = "a JOIN needs its keys: ON a.k = b.k"
 	}
 	return j, missing

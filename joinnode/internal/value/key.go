@@ -171,7 +171,7 @@ func appendTokens(dst []byte, dec *json.Decoder, depth int) ([]byte, bool) {
 	if err != nil || depth > MaxDepth {
 		return dst, false
 	}
-	ok := true
+	var ok bool
 	switch tok := tok.(type) {
 	case json.Delim:
 		if tok == '[' {
@@ -213,7 +213,7 @@ func appendGoKey(dst []byte, x any, depth int) ([]byte, bool) {
 	if depth > MaxDepth {
 		return dst, false
 	}
-	ok := true
+	var ok bool
 	switch x := x.(type) {
 	case map[string]any:
 		if x == nil {
@@ -266,7 +266,7 @@ func appendReflectKey(dst []byte, x any, depth int) ([]byte, bool) {
 	switch {
 	case (rv.Kind() == reflect.Slice || rv.Kind() == reflect.Array) && rv.Type().Elem().Kind() != reflect.Uint8:
 		dst = append(dst, keyArray)
-		ok := true
+		var ok bool
 		for i := range rv.Len() {
 			if dst, ok = appendGoKey(dst, rv.Index(i).Interface(), depth+1); !ok {
 				return dst, false
