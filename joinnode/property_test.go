@@ -52,7 +52,23 @@ func TestEngineIsTheModel(t *testing.T) {
 		{"processing time", model.Shape{Depth: 3, Steps: 60}},
 		{"processing time everything", model.Shape{Odd: true, Gates: true, Where: true, Depth: 3, Steps: 50}},
 	}
+	long := []struct {
+		name  string
+		shape model.Shape
+	}{
+		{"long event time", model.Shape{Event: true, Long: true, Depth: 2, Steps: 600}},
+		{"long idle", model.Shape{Event: true, Idle: true, Odd: true, Gates: true, Long: true, Depth: 2, Steps: 600}},
+		{"long processing time", model.Shape{Long: true, Odd: true, Depth: 2, Steps: 600}},
+	}
 	checks := totalChecks(t)/(2*len(shapes)) + 1
+	t.Run("many rows", func(t *testing.T) {
+		for _, s := range long {
+			t.Run(s.name, func(t *testing.T) {
+				setChecks(t, checks/30+1)
+				rapid.Check(t, func(t *rapid.T) { compare(t, model.Draw(t, s.shape)) })
+			})
+		}
+	})
 	for _, s := range shapes {
 		for _, asJSON := range []bool{false, true} {
 			shape := s.shape

@@ -22,6 +22,7 @@ type Shape struct {
 	Where bool // with WHERE
 	Odd   bool // strange key types, bad and future timestamps, a clock that falls
 	JSON  bool // rows as JSON text
+	Long  bool // windows that hold dozens of rows
 	Depth int  // most joins, at least 1
 	Steps int  // most steps
 }
@@ -117,10 +118,14 @@ func (g *generator) drawQuery() {
 		q.Columns = append(q.Columns, Column{a, "v", "v"})
 	}
 	fields := []string{"k", "k2"}
+	scale := g.unit
+	if g.shape.Long {
+		scale *= 30
+	}
 	for i := range n {
 		j := Join{
 			Left:    rapid.Bool().Draw(t, "left"),
-			Within:  time.Duration(g.unit * rapid.Int64Range(1, 6).Draw(t, "within")),
+			Within:  time.Duration(scale * rapid.Int64Range(1, 6).Draw(t, "within")),
 			Style:   rapid.IntRange(0, 3).Draw(t, "style"),
 			AfterOn: rapid.Bool().Draw(t, "after on"),
 		}
