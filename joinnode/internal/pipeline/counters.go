@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/rulego/streamsql/metrics"
@@ -25,49 +24,27 @@ type counters struct {
 	overflowed []atomic.Int64 // by stage; written by callers
 	refused    atomic.Int64   // rows offered after Stop
 
+	// What the registry shows.
+	stages                               []*stageMetrics
+	input, output, inputDropped, dropped published
+
 	rejected  []int64 // by stage: composite rows that WHERE refused before a reload
 	failed    []int64 // by stage: function errors that the warnings know of
-	published map[string]int64
 	skewSince []int64 // by stage: clock since |skew| is above W/4; 0 = it is not
 }
 
 func newCounters(p *Pipeline) *counters {
 	n := len(p.plan.Stages)
-	c := &counters{p: p, registry: metrics.NewRegistry(), drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n),
-		overflowed: make([]atomic.Int64, n), rejected: make([]int64, n), failed: make([]int64, n), published: map[string]int64{}, skewSince: make([]int64, n)}
-	c.warnings = newWarnings(p.cfg.Log, p.cfg.Clock)
+	r := metrics.NewRegistry()
+	c := &counters{p: p, registry: r, warnings: newWarnings(p.cfg.Log, p.cfg.Clock),
+		drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n), rejected: make([]int64, n), failed: make([]int64, n),
+		overflowed: make([]atomic.Int64, n), skewSince: make([]int64, n)}
 	for i := range n {
-		for _, name := range append(counterNames(), gaugeNames()...) {
-			c.published[stageName(i, name)] = 0
-		}
-		for _, name := range counterNames() {
-			c.registry.Counter(stageName(i, name))
-		}
-		for _, name := range gaugeNames() {
-			c.registry.Gauge(stageName(i, name))
-		}
+		c.stages = append(c.stages, newStageMetrics(r, i))
 	}
-	for _, name := range []string{"input_count", "output_count", "input_dropped_count", "dropped_count"} {
-		c.registry.Counter(name)
-	}
+	c.input.counter, c.output.counter = r.Counter("input_count"), r.Counter("output_count")
+	c.inputDropped.counter, c.dropped.counter = r.Counter("input_dropped_count"), r.Counter("dropped_count")
 	return c
-}
-
-// stageName spells a metric of stage i (0-based here, 1-based outside) as the
-// seed page does.
-func stageName(i int, name string) string { return fmt.Sprintf("join_stage%d_%s", i+1, name) }
-
-// counterNames are the counters of each stage: the seed page's, then those that
-// semantics.md adds, then ours.
-func counterNames() []string {
-	return []string{"matches_emitted", "left_timeout_emitted", "late_dropped", "input_dropped", "rows_dropped", "keys_evicted",
-		"bad_timestamp", "future_timestamp", "filtered", "left_pending_evicted", "type_mismatch",
-		"function_errors", "composite_filtered", "expired", "rows_evicted"}
-}
-
-// gaugeNames are the gauges of each stage.
-func gaugeNames() []string {
-	return []string{"buffered_rows", "left_watermark", "right_watermark", "skew", "buffered_keys", "state_bytes"}
 }
 
 // drop counts one row that was accepted and then dropped.
@@ -100,45 +77,50 @@ func (p *Pipeline) Refused() {
 // publish brings the registry up to date.
 func (c *counters) publish() {
 	var dropped, overflowed int64
-	for i := range c.p.graph.stages {
-		s := &c.p.graph.stages[i]
-		stats := s.join.Stats()
-		d := &c.drops[i]
-		late := d[operator.Late] + d[operator.BadTimestamp] + d[operator.FutureTimestamp]
+	for i := range c.stages {
 		over := c.overflowed[i].Load()
-		c.count(i, "matches_emitted", stats.Matches)
-		c.count(i, "left_timeout_emitted", stats.LeftTimeouts)
-		c.count(i, "late_dropped", late)
-		c.count(i, "input_dropped", over)
-		c.count(i, "rows_dropped", d[operator.RowsGate])
-		c.count(i, "keys_evicted", stats.KeysEvicted)
-		c.count(i, "bad_timestamp", d[operator.BadTimestamp])
-		c.count(i, "future_timestamp", d[operator.FutureTimestamp])
-		c.count(i, "filtered", d[operator.Filtered])
-		c.count(i, "left_pending_evicted", c.pending[i])
-		c.count(i, "rows_evicted", d[operator.KeyEvicted])
-		c.count(i, "type_mismatch", s.context.TypeMismatch)
-		c.count(i, "function_errors", s.context.FunctionErrors)
-		c.count(i, "expired", stats.Expired)
-		c.count(i, "composite_filtered", c.rejectedBy(i))
-		c.gauge(i, "buffered_rows", stats.Rows)
-		c.gauge(i, "buffered_keys", stats.Keys)
-		c.gauge(i, "state_bytes", stats.Bytes)
-		left, right := c.p.watermark(i, 0), c.p.watermark(i, 1)
-		c.gauge(i, "left_watermark", seenOrZero(left))
-		c.gauge(i, "right_watermark", seenOrZero(right))
-		c.skew(i, s.within, left, right)
-		dropped += late + d[operator.RowsGate] + d[operator.KeyEvicted] + over
 		overflowed += over
-		if failed := s.context.FunctionErrors; failed > c.failed[i] {
-			c.warnings.functionErrors(i, failed-c.failed[i], s.context.LastFunctionError)
-			c.failed[i] = failed
-		}
+		dropped += over + c.publishStage(i, over)
 	}
-	c.set("input_count", c.rowsIn)
-	c.set("output_count", c.rowsOut)
-	c.set("input_dropped_count", overflowed)
-	c.set("dropped_count", dropped)
+	c.input.set(c.rowsIn)
+	c.output.set(c.rowsOut)
+	c.inputDropped.set(overflowed)
+	c.dropped.set(dropped)
+}
+
+// publishStage does so for one stage and returns how many rows it has lost
+// behind the queue.
+func (c *counters) publishStage(i int, overflowed int64) (lost int64) {
+	s, m, d := &c.p.graph.stages[i], c.stages[i], &c.drops[i]
+	stats := s.join.Stats()
+	late := d[operator.Late] + d[operator.BadTimestamp] + d[operator.FutureTimestamp]
+	m[matchesEmitted].set(stats.Matches)
+	m[leftTimeoutEmitted].set(stats.LeftTimeouts)
+	m[lateDropped].set(late)
+	m[inputDropped].set(overflowed)
+	m[rowsDropped].set(d[operator.RowsGate])
+	m[keysEvicted].set(stats.KeysEvicted)
+	m[badTimestamp].set(d[operator.BadTimestamp])
+	m[futureTimestamp].set(d[operator.FutureTimestamp])
+	m[filtered].set(d[operator.Filtered])
+	m[leftPendingEvicted].set(c.pending[i])
+	m[typeMismatch].set(s.context.TypeMismatch)
+	m[functionErrors].set(s.context.FunctionErrors)
+	m[compositeFiltered].set(c.rejectedBy(i))
+	m[expired].set(stats.Expired)
+	m[rowsEvicted].set(d[operator.KeyEvicted])
+	m[bufferedRows].set(stats.Rows)
+	m[bufferedKeys].set(stats.Keys)
+	m[stateBytes].set(stats.Bytes)
+	left, right := c.p.watermark(i, 0), c.p.watermark(i, 1)
+	m[leftWatermark].set(seenOrZero(left))
+	m[rightWatermark].set(seenOrZero(right))
+	c.skew(i, s.within, left, right)
+	if failed := s.context.FunctionErrors; failed > c.failed[i] {
+		c.warnings.functionErrors(i, failed-c.failed[i], s.context.LastFunctionError)
+		c.failed[i] = failed
+	}
+	return late + d[operator.RowsGate] + d[operator.KeyEvicted]
 }
 
 // rejectedBy counts the composite rows that WHERE refused behind stage i.
@@ -157,23 +139,6 @@ func seenOrZero(wm int64) int64 {
 	return wm
 }
 
-func (c *counters) count(stage int, name string, v int64) { c.set(stageName(stage, name), v) }
-
-func (c *counters) set(name string, v int64) {
-	if delta := v - c.published[name]; delta != 0 {
-		c.registry.Counter(name).IncBy(delta)
-		c.published[name] = v
-	}
-}
-
-func (c *counters) gauge(stage int, name string, v int64) {
-	full := stageName(stage, name)
-	if c.published[full] != v {
-		c.registry.Gauge(full).Set(v)
-		c.published[full] = v
-	}
-}
-
 // skewPatience is how long streams may drift apart before a warning, in ns.
 const skewPatience = int64(10e9)
 
@@ -183,9 +148,9 @@ func (c *counters) skew(stage int, within, left, right int64) {
 	if left == minTime || right == minTime {
 		return
 	}
-	skew := subTime(left, right)
-	c.gauge(stage, "skew", skew)
-	if !c.p.plan.Time.Event() || max(skew, -skew) <= within/4 {
+	apart := subTime(left, right)
+	c.stages[stage][skew].set(apart)
+	if !c.p.plan.Time.Event() || max(apart, -apart) <= within/4 {
 		c.skewSince[stage] = 0
 		return
 	}
@@ -193,7 +158,7 @@ func (c *counters) skew(stage int, within, left, right int64) {
 		c.skewSince[stage] = c.p.now
 	}
 	if c.p.now-c.skewSince[stage] >= skewPatience {
-		c.warnings.skew(stage, skew, within)
+		c.warnings.skew(stage, apart, within)
 	}
 }
 
@@ -210,7 +175,7 @@ func (p *Pipeline) Stats() map[string]int64 {
 		}
 	}
 	for i := range p.counters.overflowed {
-		stats[stageName(i, "input_dropped")] = p.counters.overflowed[i].Load()
+		stats[inputDropped.of(i)] = p.counters.overflowed[i].Load()
 	}
 	stats["refused_after_stop"] = p.counters.refused.Load()
 	return stats

@@ -1,0 +1,89 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/rulego/streamsql/metrics"
+)
+
+// metric is one counter or gauge of a stage.
+type metric int
+
+// The counters of each stage: the seed page's, then those that semantics.md
+// adds, then ours.
+const (
+	matchesEmitted metric = iota
+	leftTimeoutEmitted
+	lateDropped
+	inputDropped
+	rowsDropped
+	keysEvicted
+	badTimestamp
+	futureTimestamp
+	filtered
+	leftPendingEvicted
+	typeMismatch
+	functionErrors
+	compositeFiltered
+	expired
+	rowsEvicted
+	// The gauges of each stage.
+	bufferedRows
+	leftWatermark
+	rightWatermark
+	skew
+	bufferedKeys
+	stateBytes
+	numMetrics
+
+	firstGauge = bufferedRows
+)
+
+// String returns the name behind the prefix of the stage.
+func (m metric) String() string {
+	return [numMetrics]string{
+		"matches_emitted", "left_timeout_emitted", "late_dropped", "input_dropped", "rows_dropped", "keys_evicted",
+		"bad_timestamp", "future_timestamp", "filtered", "left_pending_evicted", "type_mismatch",
+		"function_errors", "composite_filtered", "expired", "rows_evicted",
+		"buffered_rows", "left_watermark", "right_watermark", "skew", "buffered_keys", "state_bytes",
+	}[m]
+}
+
+// of spells the metric of stage i (0-based here, 1-based outside) as the seed
+// page does.
+func (m metric) of(stage int) string { return fmt.Sprintf("join_stage%d_%s", stage+1, m) }
+
+// published is a metric in the registry with the value that it has from us.
+// Counters are given differences, so that others may count into them too.
+type published struct {
+	value   int64
+	counter *metrics.Counter
+	gauge   *metrics.Gauge // nil: it is a counter
+}
+
+func (p *published) set(v int64) {
+	switch delta := v - p.value; {
+	case delta == 0:
+		return
+	case p.gauge != nil:
+		p.gauge.Set(v)
+	default:
+		p.counter.IncBy(delta)
+	}
+	p.value = v
+}
+
+// stageMetrics are the metrics of one stage.
+type stageMetrics [numMetrics]published
+
+func newStageMetrics(r *metrics.Registry, stage int) *stageMetrics {
+	var s stageMetrics
+	for m := range numMetrics {
+		if m < firstGauge {
+			s[m].counter = r.Counter(m.of(stage))
+		} else {
+			s[m].gauge = r.Gauge(m.of(stage))
+		}
+	}
+	return &s
+}
