@@ -210,10 +210,11 @@ func plainNumbers(x any) any {
 }
 
 // result passes rows on, once the query that this one replaced is done. The
-// engine calls it, and callers of EmitSync do, perhaps from a sink.
+// engine calls it, and callers of EmitSync do, perhaps from a sink, also of the
+// query before: that one would wait for itself.
 func (q *delegatedQuery) result(rows []map[string]any, windowEnd int64) {
-	q.awaitTurn()
 	if !q.sinks.Current() {
+		q.awaitTurn()
 		q.delivery.Lock()
 		defer q.delivery.Unlock()
 		q.sinks.Enter()

@@ -295,6 +295,26 @@ func TestOldSinkStopsTheNewEngine(t *testing.T) {
 	}
 }
 
+// TestOldSinkCallsEmitSyncOfTheNewEngine: its answer cannot wait for the sink
+// that asks.
+func TestOldSinkCallsEmitSyncOfTheNewEngine(t *testing.T) {
+	old, next := start(t, "SELECT id FROM s", false), start(t, "SELECT id AS n FROM s", false)
+	adopted := make(chan struct{})
+	old.AddSink(func([]map[string]any) {
+		<-adopted
+		if result, err := next.EmitSync(row("y", 1)); err != nil || result["n"] != "y" {
+			t.Error(result, err)
+		}
+	})
+	emitTo(t, old.Streamsql, "s", row("x", 1))
+	_, err := next.Adopt(old.Streamsql)
+	require.NoError(t, err)
+	close(adopted)
+	within(t, func() { <-old.Done() })
+	within(t, next.Stop)
+	require.Equal(t, []string{`{"n":"y"} row_selected`}, next.take())
+}
+
 // TestDelegatedStopWhileEmitting from many sides, under load.
 func TestDelegatedStopWhileEmitting(t *testing.T) {
 	for _, sql := range []string{"SELECT id FROM s", counted} {

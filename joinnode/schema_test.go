@@ -80,4 +80,5 @@ func TestSchemaOfADelegatedQuery(t *testing.T) {
 	require.Contains(t, got, `[{"n":7,"site":"home \"1\"","v":1.5}]`)
 	require.EqualValues(t, 3, e.SchemaDropped())
 	require.EqualValues(t, 3, e.GetStats()["schema_dropped"])
+	require.Zero(t, e.GetStats()["refused_after_stop"])
 }
