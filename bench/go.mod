@@ -1,0 +1,37 @@
+// The path lies below joinnode so that the benchmarks may call the operators
+// themselves, in the same process and in turns with their reference. Nobody
+// imports this module.
+module github.com/streamjoin/streamjoin/joinnode/bench
+
+go 1.25.0
+
+require (
+	github.com/rulego/rulego v0.37.0
+	github.com/streamjoin/streamjoin v0.0.0
+	golang.org/x/sys v0.28.0
+)
+
+require (
+	filippo.io/edwards25519 v1.1.0 // indirect
+	github.com/dlclark/regexp2 v1.7.0 // indirect
+	github.com/dop251/goja v0.0.0-20231024180952-594410467bc6 // indirect
+	github.com/eclipse/paho.mqtt.golang v1.4.3 // indirect
+	github.com/expr-lang/expr v1.17.8 // indirect
+	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
+	github.com/go-sql-driver/mysql v1.8.1 // indirect
+	github.com/gofrs/uuid/v5 v5.0.0 // indirect
+	github.com/google/pprof v0.0.0-20230207041349-798e818bf904 // indirect
+	github.com/gorilla/websocket v1.5.0 // indirect
+	github.com/lib/pq v1.10.9 // indirect
+	github.com/mitchellh/mapstructure v1.5.0 // indirect
+	github.com/rulego/streamsql v1.2.0 // indirect
+	github.com/tidwall/gjson v1.20.3 // indirect
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/tidwall/pretty v1.3.0 // indirect
+	golang.org/x/crypto v0.31.0 // indirect
+	golang.org/x/net v0.33.0 // indirect
+	golang.org/x/sync v0.10.0 // indirect
+	golang.org/x/text v0.21.0 // indirect
+)
+
+replace github.com/streamjoin/streamjoin => ../
