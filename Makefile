@@ -9,6 +9,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 FUZZTIME ?= 10s
 DEMOFLAGS ?=
+BENCHFLAGS ?=
 
 # Pinned: another version may find other things. The version is part of the
 # file name, so a new pin is built once and an old one is never used by mistake.
@@ -38,6 +39,11 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s each)
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
 	done
+
+.PHONY: bench
+bench: ## Measure against references and write docs/benchmarks.md (BENCHFLAGS='-quick -o /dev/stdout' proves that it works)
+	@$(GO) build -C bench -o $(BIN)/bench ./cmd
+	@$(BIN)/bench -o docs/benchmarks.md $(BENCHFLAGS)
 
 ##@ Build
 .PHONY: build
