@@ -1,6 +1,7 @@
 package model
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,10 @@ func TestScenariosAreWorthRunning(t *testing.T) {
 		{Event: true, Gates: true, Depth: 3, Steps: 40},
 		{Gates: true, Where: true, JSON: true, Depth: 2, Steps: 40},
 	}
+	// Too few draws would make this a test of chance.
+	before := flag.Lookup("rapid.checks").Value.String()
+	require.NoError(t, flag.Set("rapid.checks", "2000"))
+	t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", before)) })
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t, rapid.SampledFrom(shapes).Draw(t, "shape"))
 		m := New(s.Query)

@@ -16,6 +16,8 @@
 //     last stage that complemented it (§7).
 //   - matches_emitted and left_timeout_emitted count what leaves the join,
 //     before WHERE looks at it (§7).
+//   - Objects and arrays in WHERE are equal when their canonical JSON is; which
+//     of two different ones is less is unknown and a type mismatch (§7).
 //   - type_mismatch counts comparisons, those that are evaluated when AND stops
 //     at false and OR at true; filtered counts at inputs, composite_filtered
 //     behind a stage (§7).

@@ -239,16 +239,17 @@ func (c Compare) eval(e *evaluation) tri {
 		return unknown
 	}
 	order, comparable := compare(l, r)
-	if !comparable {
+	asksOrder := c.Op != "=" && c.Op != "!=" && c.Op != "<>"
+	if !comparable || order == different && asksOrder {
 		e.mismatches++
 		return unknown
 	}
 	return truth(map[string]bool{"=": order == 0, "!=": order != 0, "<>": order != 0,
-		"<": order == -1, "<=": order == -1 || order == 0, ">": order == 1, ">=": order == 0 || order == 1}[c.Op])
+		"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[c.Op])
 }
 
-// different is the order of two objects or arrays that are not equal: neither
-// is less.
+// different is the order of two objects or arrays that are not equal; which of
+// them is less is no question to ask.
 const different = 2
 
 // compare orders two values of one kind; false when there is no order.
