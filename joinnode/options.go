@@ -102,8 +102,9 @@ func WithBufferSizes(dataChannelSize, resultChannelSize, windowOutputSize int) O
 
 // WithOverflowStrategy says what a full input queue does: "block" (the default;
 // a caller waits up to blockTimeout, 0 = 10 s, and then gets ErrOverflow),
-// "drop" (the row is dropped and counted) or "expand" (single-stream queries
-// only; a join logs a warning and drops).
+// "drop" (the row is dropped, counted, and handed to the late sinks; the caller
+// is not told) or "expand" (single-stream queries only; a join logs a warning
+// and drops).
 func WithOverflowStrategy(strategy string, blockTimeout time.Duration) Option {
 	return func(o *options) {
 		o.overflow = &types.OverflowConfig{Strategy: strategy, BlockTimeout: blockTimeout, AllowDataLoss: strategy == "drop"}

@@ -112,12 +112,17 @@ func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
 	return pl, nil
 }
 
-// Put admits all rows or none, in order. It returns ErrClosed after Stop and
-// ErrOverflow when there was no room in time.
+// Put admits all rows or none, in order. It returns ErrClosed after Stop, and
+// ErrOverflow when there was no room in time. Where the strategy is to drop,
+// rows without room are taken and lost: counted, and handed to the late output.
 func (p *Pipeline) Put(rows []Row) error {
 	err := p.queue.put(rows)
-	if err == ErrOverflow { //nolint:errorlint // put returns the sentinel itself
-		p.counters.overflow(rows)
+	if err != ErrOverflow { //nolint:errorlint // put returns the sentinel itself
+		return err
+	}
+	p.counters.overflow(rows)
+	if !p.cfg.Block {
+		return nil
 	}
 	return err
 }
@@ -212,6 +217,7 @@ const publishEvery = 64
 
 func (p *Pipeline) run(b *batch) {
 	p.batch = b
+	p.lose(b)
 	open := 0
 	for i := range b.arrivals {
 		p.step(&b.arrivals[i])
@@ -225,6 +231,21 @@ func (p *Pipeline) run(b *batch) {
 		}
 	}
 	p.current, p.batch = nil, nil
+}
+
+// lose hands rows that found no room to the late output.
+func (p *Pipeline) lose(b *batch) {
+	for i := range b.lost {
+		a := &b.lost[i]
+		ts := a.ts
+		switch {
+		case !p.plan.Time.Event():
+			ts = a.now
+		case a.badTime:
+			ts = 0
+		}
+		p.late(a.input, p.graph.sources[a.input].progress.Seen, ts, operator.Overflow, func() []byte { return b.bytes(a.raw) })
+	}
 }
 
 // step is one arrival (semantics.md §4; the operators do points 4 to 8).

@@ -143,6 +143,32 @@ func TestOverflowIsCounted(t *testing.T) {
 	})
 }
 
+// TestDroppedRowsReachTheLateOutput: to drop is no error, and no silence either.
+func TestDroppedRowsReachTheLateOutput(t *testing.T) {
+	s := begin(t, inner+event, wantLate, func(c *Config) { c.QueueRows, c.BacklogLimit, c.Block = 2, 1, false })
+	inSink, release := make(chan bool, 1), make(chan struct{})
+	s.onOut = func(string) {
+		select {
+		case inSink <- true:
+			<-release
+		default:
+		}
+	}
+	s.put(t, s.row(0, "a", 1, second), s.row(1, "b", 1, second))
+	wait(t, inSink)
+	s.put(t, s.row(1, "x", 1, second))
+	s.put(t, s.row(0, "y", 1, 2*second), s.row(1, "z", 1, "?"))
+	close(release)
+	s.Stop()
+	require.Equal(t, []string{
+		`{"aid":"a","bid":"b"}`,
+		fmt.Sprintf(`late 1 input_dropped ts=1s wm=1s {"id":"x","k":1,"ts":%d}`, epoch+second),
+		fmt.Sprintf(`late 0 input_dropped ts=2s wm=1s {"id":"y","k":1,"ts":%d}`, epoch+2*second),
+	}, s.take(), "no more are kept than the queue has places")
+	require.EqualValues(t, 3, s.Stats()["input_dropped_count"])
+	require.EqualValues(t, 2, s.Stats()["input_count"])
+}
+
 // TestMarkWhileTheFirstRowComes must not wait for Stop.
 func TestMarkWhileTheFirstRowComes(t *testing.T) {
 	for range 200 {

@@ -30,6 +30,7 @@ type span struct{ from, to int }
 // batch is what the loop takes at once. The loop owns it until it gives it back.
 type batch struct {
 	arrivals []arrival
+	lost     []arrival // rows that the drop strategy refused, for the late output
 	slab     []byte
 }
 
@@ -44,7 +45,7 @@ const (
 
 func (b *batch) reset() {
 	clear(b.arrivals) // drops references to side values and markers
-	b.arrivals, b.slab = b.arrivals[:0], b.slab[:0]
+	b.arrivals, b.lost, b.slab = b.arrivals[:0], b.lost[:0], b.slab[:0]
 	if cap(b.arrivals) > maxIdleItems {
 		b.arrivals = nil
 	}
@@ -101,6 +102,9 @@ func (q *queue) put(rows []Row) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.waitForRoom(len(rows)); err != nil {
+		if err == ErrOverflow && !q.block { //nolint:errorlint // the sentinel itself
+			q.loseLocked(rows)
+		}
 		return err
 	}
 	q.startLocked()
@@ -115,6 +119,19 @@ func (q *queue) put(rows []Row) error {
 	q.rows += len(rows)
 	q.arrived.Signal()
 	return nil
+}
+
+// loseLocked sets rows that were dropped aside for the late output, if they came
+// with their JSON: somebody listens. No more of them wait than rows do; beyond
+// that they are counted only.
+func (q *queue) loseLocked(rows []Row) {
+	now := q.nowLocked()
+	for i := range rows {
+		if r := &rows[i]; len(r.Raw) > 0 && len(q.fill.lost) < q.capacity {
+			q.fill.lost = append(q.fill.lost, arrival{input: r.Input, now: now, ts: r.TS, badTime: r.BadTime, raw: q.copyLocked(r.Raw)})
+		}
+	}
+	q.arrived.Signal()
 }
 
 func (q *queue) copyLocked(b []byte) span {
@@ -208,13 +225,13 @@ func (q *queue) close() (started bool) {
 func (q *queue) take(empty *batch) (taken batch, now int64, rang, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.fill.arrivals) == 0 && !q.closed && !q.alarm {
+	for len(q.fill.arrivals)+len(q.fill.lost) == 0 && !q.closed && !q.alarm {
 		q.arrived.Wait()
 	}
 	taken, q.fill = q.fill, *empty
 	rang, q.alarm = q.alarm, false
 	now = q.nowLocked()
-	return taken, now, rang, len(taken.arrivals) > 0 || !q.closed
+	return taken, now, rang, len(taken.arrivals)+len(taken.lost) > 0 || !q.closed
 }
 
 // processed gives room back for rows that the loop has done with.
