@@ -33,7 +33,7 @@ func run() error {
 	var o harness.Options
 	flag.BoolVar(&o.Quick, "quick", false, "small windows and one round: prove that every row works")
 	flag.IntVar(&o.Rounds, "rounds", 7, "rounds of every row, at least 5 unless quick")
-	flag.StringVar(&o.Profiles, "profiles", "", "directory for a CPU profile of every row (go tool pprof -tagfocus part=engine)")
+	flag.StringVar(&o.Profiles, "profiles", "", "directory for profiles of every row, CPU and allocations (go tool pprof -tagfocus part=engine)")
 	only := flag.String("only", "", "names of the rows to run, comma between; all if empty")
 	path := flag.String("o", "", "file to write; standard output if empty")
 	list := flag.Bool("list", false, "list the names of the rows")

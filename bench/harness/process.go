@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ const childVar = "STREAMJOIN_BENCH_ROW"
 type Options struct {
 	Quick    bool
 	Rounds   int
-	Profiles string // directory for CPU profiles; "" = none
+	Profiles string // directory for profiles; "" = none
 }
 
 // Result is a row with what came out.
@@ -50,25 +51,38 @@ func Child(specs []Spec, o Options) (bool, error) {
 }
 
 func (s *Spec) report(o Options, to io.Writer) error {
-	if o.Profiles != "" {
-		f, err := os.Create(filepath.Join(o.Profiles, s.Name+".pprof"))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
 	r := &Run{Quick: o.Quick, Rounds: o.Rounds}
-	if err := s.Run(r); err != nil {
+	if err := s.profiled(o.Profiles, func() error { return s.Run(r) }); err != nil {
 		return err
 	}
 	if len(r.outcome.Values) == 0 {
 		return fmt.Errorf("%w: no value", ErrCheck)
 	}
 	return json.NewEncoder(to).Encode(r.outcome)
+}
+
+// profiled runs f and writes a CPU profile and one of all allocations into dir, if
+// there is one.
+func (s *Spec) profiled(dir string, f func() error) (err error) {
+	if dir == "" {
+		return f()
+	}
+	cpu, err := os.Create(filepath.Join(dir, s.Name+".cpu.pprof"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cpu.Close()) }()
+	allocs, err := os.Create(filepath.Join(dir, s.Name+".allocs.pprof"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, allocs.Close()) }()
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return err
+	}
+	err = f()
+	pprof.StopCPUProfile()
+	return errors.Join(err, pprof.Lookup("allocs").WriteTo(allocs, 0))
 }
 
 // Execute runs one row in a process of its own and waits for it.

@@ -61,7 +61,7 @@ func jsonToJSON(full, quick int) func(*harness.Run) error {
 			},
 			Own: func() (time.Duration, error) {
 				q.expect(c)
-				spent, err := harness.CPU("engine", func() error { return q.emit(c) })
+				spent, err := q.timedEmit(c)
 				if err != nil {
 					return 0, err
 				}
