@@ -222,6 +222,9 @@ func testRunBadChains(t *testing.T, binary string) {
 	}{
 		{"no such file", "no such file", []string{filepath.Join(t.TempDir(), "none.json")}},
 		{"not JSON", "broken.json", []string{writeFile(t, "broken.json", `{"ruleChain":`)}},
+		{"no nodes", "it has no nodes", []string{writeFile(t, "empty.json", `{}`)}},
+		{"misspelt field", `did you mean "ruleChain"?`, []string{writeFile(t, "misspelt.json", strings.Replace(chainWith("one", goodSQL), "ruleChain", "rulechain", 1))}},
+		{"unknown type", `did you mean "x/streamAggregator"?`, []string{writeFile(t, "type.json", strings.Replace(chainWith("one", goodSQL), "Aggregator", "Agregator", 1))}},
 		{"bad SQL", "^", []string{writeFile(t, "sql.json", chainWith("one", "SELECT s.a FROM s JOIN v WITHIN 0 SECONDS ON s.k = v.k"))}},
 		{"two chains of one id", `"one" is running already`, []string{good, writeFile(t, "twin.json", chainWith("one", goodSQL))}},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/rulego/rulego/engine"
 
 	"github.com/streamjoin/streamjoin/component"
+	"github.com/streamjoin/streamjoin/component/definition"
 )
 
 // host is what all chains of this process share: an engine pool, and a registry
@@ -39,9 +40,12 @@ func newHost(log types.Logger) (*host, error) {
 // start runs a chain under its own id, with its endpoints. Additional aspects see
 // what its nodes tell.
 func (h *host) start(chain []byte, aspects ...types.Aspect) (types.RuleEngine, error) {
-	def, err := h.config.Parser.DecodeRuleChain(chain)
+	def, err := definition.Parse(chain)
 	if err != nil {
-		return nil, fmt.Errorf("not a rule chain: %w", err)
+		return nil, err
+	}
+	if err := definition.CheckTypes(def, h.config.ComponentsRegistry); err != nil {
+		return nil, err
 	}
 	// The pool would hand back the running chain of that id and say nothing.
 	if _, taken := h.pool.Get(def.RuleChain.ID); taken {

@@ -170,9 +170,13 @@ func TestChains(t *testing.T) {
 func TestBadChains(t *testing.T) {
 	s := newServer(t, "")
 	for body, says := range map[string]string{
-		`{`:                                      "no rule chain",
-		`{"ruleChain":{"id":"x"},"metadata":{}}`: `ruleChain.id is "x"`,
-		chainOf("SELECT FROM"):                   "line 1, column",
+		`{`:  "not a rule chain",
+		`{}`: "no nodes",
+		`{"ruleChain":{"id":"acks"},"metadata":{"nodes":[]}}`:          "no nodes",
+		strings.Replace(chainOf(ackSQL), "ruleChain", "rulechain", 1):  `did you mean "ruleChain"?`,
+		strings.Replace(chainOf(ackSQL), `"id":"acks"`, `"id":"x"`, 1): `ruleChain.id is "x"`,
+		strings.Replace(chainOf(ackSQL), "streamAgg", "streamAg", 1):   `did you mean "x/streamAggregator"?`,
+		chainOf("SELECT FROM"): "line 1, column",
 		strings.Replace(chainOf(ackSQL), "test/print", "no/such", 1): "no/such",
 	} {
 		a := s.call("POST", "/chains/acks", body)
@@ -181,6 +185,20 @@ func TestBadChains(t *testing.T) {
 	}
 	require.Equal(t, 404, s.call("GET", "/chains/acks", "").status)
 	require.Equal(t, http.StatusRequestEntityTooLarge, s.call("POST", "/chains/acks", strings.Repeat(" ", maxBody+1)).status)
+}
+
+// What is no chain must not wipe the one that runs.
+func TestBadChainsLeaveTheRunningOneAlone(t *testing.T) {
+	s := newServer(t, "")
+	require.Equal(t, 200, s.call("POST", "/chains/acks", chainOf(ackSQL)).status)
+	s.feed("cmd", `{"id":1}`)
+	for _, body := range []string{`{}`, `{"nodes":[]}`, `{"metadata":{"nodes":[]}}`, strings.Replace(chainOf(ackSQL), `"nodes"`, `"node"`, 1)} {
+		require.Equal(t, 400, s.call("POST", "/chains/acks", body).status, body)
+	}
+	require.Contains(t, s.kept["acks"], "streamAggregator")
+	require.Contains(t, s.call("GET", "/chains/acks", "").text, "streamAggregator")
+	s.feed("ack", `{"id":1,"code":0}`)
+	require.Equal(t, []string{`[{"id":1,"code":0}] `}, s.wait(1))
 }
 
 func TestChangeOfANodesSQL(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
+
+	"github.com/streamjoin/streamjoin/component/definition"
 )
 
 // chainSummary is a chain in the list of chains.
@@ -55,7 +57,8 @@ func (a *API) getChain(_ *http.Request, params httprouter.Params) (any, error) {
 	return json.RawMessage(e.DSL()), nil
 }
 
-// postChain makes a chain or reloads the one of that id. RuleGo restarts a chain's
+// postChain makes a chain or reloads the one of that id; what is no chain, or one
+// without nodes, leaves the running chain alone. RuleGo restarts a chain's
 // endpoints when it reloads the whole; to change one node's SQL, post to the node.
 func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) {
 	a.changes.Lock()
@@ -65,9 +68,9 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 		return nil, err
 	}
 	id := params.ByName("chain")
-	var def types.RuleChain
-	if err := json.Unmarshal(body, &def); err != nil {
-		return nil, &badRequest{fmt.Errorf("the body is no rule chain: %w", err)}
+	def, err := definition.Parse(body)
+	if err != nil {
+		return nil, &badRequest{err}
 	}
 	if def.RuleChain.ID != "" && def.RuleChain.ID != id {
 		return nil, &badRequest{fmt.Errorf("ruleChain.id is %q, the path says %q", def.RuleChain.ID, id)}
@@ -76,6 +79,11 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 	config := a.options.Config
 	if known && e.Initialized() {
 		config = e.RootRuleChainCtx().Config()
+	}
+	if config.ComponentsRegistry != nil {
+		if err := definition.CheckTypes(def, config.ComponentsRegistry); err != nil {
+			return nil, &badRequest{err}
+		}
 	}
 	for _, node := range def.Metadata.Nodes {
 		if err := checkNode(config, &def, node); err != nil {
