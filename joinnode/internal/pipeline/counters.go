@@ -36,7 +36,7 @@ type counters struct {
 func newCounters(p *Pipeline) *counters {
 	n := len(p.plan.Stages)
 	r := metrics.NewRegistry()
-	c := &counters{p: p, registry: r, warnings: newWarnings(p.cfg.Log, p.cfg.Clock),
+	c := &counters{p: p, registry: r, warnings: newWarnings(p.cfg.Log, p.cfg.Clock, n),
 		drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n), rejected: make([]int64, n), failed: make([]int64, n),
 		overflowed: make([]atomic.Int64, n), skewSince: make([]int64, n)}
 	for i := range n {
@@ -47,14 +47,15 @@ func newCounters(p *Pipeline) *counters {
 	return c
 }
 
-// drop counts one row that was accepted and then dropped.
-func (c *counters) drop(stage int, why operator.Reason, pending bool) {
+// drop counts one row that was accepted and then dropped; describe, which may be
+// nil, says for the log what is special about it.
+func (c *counters) drop(stage int, why operator.Reason, pending bool, describe func() string) {
 	c.drops[stage][why]++
 	if pending {
 		c.pending[stage]++
 	}
 	if why != operator.Filtered {
-		c.warnings.drop(stage, why, 1)
+		c.warnings.drop(stage, why, 1, describe)
 	}
 }
 
@@ -63,7 +64,7 @@ func (c *counters) overflow(rows []Row) {
 	for i := range rows {
 		stage := c.p.plan.Inputs[rows[i].Input].Stage
 		c.overflowed[stage].Add(1)
-		c.warnings.drop(stage, operator.Overflow, 1)
+		c.warnings.drop(stage, operator.Overflow, 1, nil)
 	}
 }
 

@@ -64,17 +64,17 @@ func TestWarningsAreThrottled(t *testing.T) {
 		s.drain(t)
 	}
 	bad(0)
-	require.Equal(t, []string{"join stage 1: rows without a usable TIMESTAMP were dropped (1 since the last warning, counter bad_timestamp); check the field named by TIMESTAMP, and TIMEUNIT"}, s.log.take())
+	require.Equal(t, []string{"join stage 1: rows without a usable TIMESTAMP were dropped, the last one with ts = \"no time\" (1 since the last warning, counter bad_timestamp); check the field named by TIMESTAMP, and TIMEUNIT"}, s.log.take())
 	bad(0)
 	bad(1)
 	c.set(10*second - 1)
 	bad(0)
 	require.Empty(t, s.log.take())
 	bad(2)
-	require.Equal(t, 1, containing(s.log.take(), "join stage 2: rows without a usable TIMESTAMP were dropped (1 since"))
+	require.Equal(t, 1, containing(s.log.take(), "join stage 2: rows without a usable TIMESTAMP were dropped, the last one with ts = \"no time\" (1 since"))
 	c.set(10 * second)
 	bad(0)
-	require.Equal(t, 1, containing(s.log.take(), "join stage 1: rows without a usable TIMESTAMP were dropped (4 since"))
+	require.Equal(t, 1, containing(s.log.take(), "join stage 1: rows without a usable TIMESTAMP were dropped, the last one with ts = \"no time\" (4 since"))
 	s.put(t, s.row(0, "a", 1, 30*second), s.row(0, "a", 1, 0))
 	s.drain(t)
 	require.Equal(t, 1, containing(s.log.take(), "join stage 1: rows came later than WITHIN and were dropped (1 since the last warning, counter late_dropped); enlarge WITHIN"))
@@ -96,10 +96,9 @@ func TestAdvice(t *testing.T) {
 		operator.Late: "enlarge WITHIN", operator.BadTimestamp: "TIMEUNIT", operator.FutureTimestamp: "MAXFUTURESKEW",
 		operator.RowsGate: "raise joinMaxRows", operator.KeyEvicted: "raise joinMaxKeys", operator.Overflow: "overflow=block",
 	} {
-		what, advised := advice(why)
-		require.Contains(t, what, "rows")
-		require.Contains(t, advised, todo)
-		require.Contains(t, names, counterOf(why))
+		require.Contains(t, losses[why].What, "rows")
+		require.Contains(t, losses[why].Todo, todo)
+		require.Contains(t, names, losses[why].Counter)
 	}
 }
 

@@ -51,7 +51,7 @@ func (e *edge) Advance(p operator.Progress) {
 
 // Drop implements operator.Output.
 func (e *edge) Drop(port int, rec operator.Record, why operator.Reason, pending bool) {
-	e.p.counters.drop(e.stage, why, pending)
+	e.p.counters.drop(e.stage, why, pending, nil)
 	if why == operator.Filtered {
 		return // WHERE said no: that is a result, not a loss
 	}

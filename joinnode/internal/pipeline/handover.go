@@ -106,7 +106,7 @@ func (p *Pipeline) keep(stage int, t plan.PortTransfer) func(row.Row) bool {
 		if t.Filter(ctx, r) == value.True {
 			return true
 		}
-		p.counters.drop(stage, operator.Filtered, false)
+		p.counters.drop(stage, operator.Filtered, false, nil)
 		return false
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
 // Config is what a pipeline needs beside its plan.
@@ -286,8 +287,17 @@ func (p *Pipeline) future(a *arrival) bool {
 }
 
 func (p *Pipeline) drop(src *source, rec operator.Record, why operator.Reason) {
-	p.counters.drop(src.stage, why, false)
+	var describe func() string
+	if why == operator.BadTimestamp {
+		describe = func() string { return p.timeOf(src.input, rec.Row) }
+	}
+	p.counters.drop(src.stage, why, false, describe)
 	p.late(src.input, src.progress.Seen, rec.TS, why, func() []byte { return p.batch.bytes(p.current.raw) })
+}
+
+// timeOf shows what a row has in the field of its time.
+func (p *Pipeline) timeOf(input int, r row.Row) string {
+	return warning.Field(p.plan.Time.Text, r.Col(p.plan.Inputs[input].TimeCol))
 }
 
 // publish makes counters visible and hands results to the emitter.

@@ -1,115 +1,72 @@
 package pipeline
 
 import (
-	"sync"
+	"fmt"
 	"time"
 
 	"github.com/rulego/streamsql/logger"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
-// warnEvery is how often one kind of warning of one stage may be logged.
-const warnEvery = 10 * time.Second
-
-// warnings logs each kind of trouble at once when it begins and then at most
-// every 10 s, with the number of cases since the last line.
+// warnings logs the losses of a query and what else its user should know, each
+// kind of trouble of each stage throttled for itself.
 type warnings struct {
-	log   logger.Logger
-	clock Clock
-
-	mu    sync.Mutex
-	kinds map[trouble]*throttle
+	log    *warning.Log
+	stages []string // as they are called
 }
 
-// trouble is one kind of trouble at one stage, or at none.
-type trouble struct {
-	stage int
-	what  string
-}
-
-// throttle is the state of one kind of trouble.
-type throttle struct {
-	last  time.Time // of the last line
-	cases int64     // since then
-}
-
-func newWarnings(log logger.Logger, clock Clock) *warnings {
-	return &warnings{log: log, clock: clock, kinds: map[trouble]*throttle{}}
-}
-
-// due counts cases and tells whether it is time for a line, and how many cases
-// it stands for.
-func (w *warnings) due(t trouble, cases int64) (int64, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	th := w.kinds[t]
-	if th == nil {
-		th = &throttle{}
-		w.kinds[t] = th
+func newWarnings(log logger.Logger, clock Clock, stages int) *warnings {
+	w := &warnings{log: warning.New(log, clock.Now)}
+	for i := range stages {
+		w.stages = append(w.stages, fmt.Sprintf("join stage %d", i+1))
 	}
-	th.cases += cases
-	now := w.clock.Now()
-	if !th.last.IsZero() && now.Sub(th.last) < warnEvery {
-		return 0, false
-	}
-	cases, th.cases, th.last = th.cases, 0, now
-	return cases, true
+	return w
 }
 
-// advice says, for each reason of a drop, what to do about it.
-func advice(why operator.Reason) (what, todo string) {
-	switch why {
-	case operator.Late:
-		return "rows came later than WITHIN and were dropped", "enlarge WITHIN, or mend the source's order or clock"
-	case operator.BadTimestamp:
-		return "rows without a usable TIMESTAMP were dropped", "check the field named by TIMESTAMP, and TIMEUNIT"
-	case operator.FutureTimestamp:
-		return "rows dated too far in the future were dropped", "mend the source's clock, or set MAXFUTURESKEW"
-	case operator.RowsGate:
-		return "rows were dropped because joinMaxRows is reached", "raise joinMaxRows, shorten WITHIN, or filter earlier in WHERE"
-	case operator.KeyEvicted:
-		return "rows of the least recently used keys were evicted, pending LEFT rows among them get no NULL row", "raise joinMaxKeys above the number of keys active within WITHIN"
-	case operator.Overflow:
-		return "rows found no room in the input queue and were dropped", "use overflow=block, raise bufferSize, or speed up the consumer of the results"
-	}
-	return why.String(), ""
+// losses says, for each reason of a drop, which counter shows it and what to do
+// about it.
+var losses = [operator.NumReasons]warning.Loss{
+	operator.Late: {Counter: "late_dropped", What: "rows came later than WITHIN and were dropped",
+		Todo: "enlarge WITHIN, or mend the source's order or clock"},
+	operator.BadTimestamp: {Counter: "bad_timestamp", What: "rows without a usable TIMESTAMP were dropped",
+		Todo: warning.BadTimestamp},
+	operator.FutureTimestamp: {Counter: "future_timestamp", What: "rows dated too far in the future were dropped",
+		Todo: warning.FutureTimestamp},
+	operator.RowsGate: {Counter: "rows_dropped", What: "rows were dropped because joinMaxRows is reached",
+		Todo: "raise joinMaxRows, shorten WITHIN, or filter earlier in WHERE"},
+	operator.KeyEvicted: {Counter: "keys_evicted",
+		What: "rows of the least recently used keys were evicted, pending LEFT rows among them get no NULL row",
+		Todo: "raise joinMaxKeys above the number of keys active within WITHIN"},
+	operator.Overflow: {Counter: "input_dropped", What: "rows found no room in the input queue and were dropped",
+		Todo: warning.Overflow},
 }
 
-func (w *warnings) drop(stage int, why operator.Reason, rows int64) {
-	if n, due := w.due(trouble{stage, why.String()}, rows); due {
-		what, todo := advice(why)
-		w.log.Warn("join stage %d: %s (%d since the last warning, counter %s); %s", stage+1, what, n, counterOf(why), todo)
-	}
-}
-
-// counterOf names the counter that shows a reason.
-func counterOf(why operator.Reason) string {
-	if why == operator.Late {
-		return "late_dropped"
-	}
-	return why.String()
+// drop warns of dropped rows; last describes the last of them, if it is not nil.
+func (w *warnings) drop(stage int, why operator.Reason, rows int64, last func() string) {
+	w.log.Lost(w.stages[stage], &losses[why], rows, last)
 }
 
 func (w *warnings) refused() {
-	if n, due := w.due(trouble{what: "refused"}, 1); due {
+	if n, due := w.log.Due(warning.Kind{What: "refused"}, 1); due {
 		w.log.Warn("Emit after Stop: %d rows were not taken; stop the source before the query", n)
 	}
 }
 
 func (w *warnings) skew(stage int, skew, within int64) {
-	if _, due := w.due(trouble{stage, "skew"}, 1); due {
+	if _, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "skew"}, 1); due {
 		ahead := "left"
 		if skew < 0 {
 			ahead, skew = "right", -skew
 		}
-		w.log.Warn("join stage %d: the %s stream is %s ahead of the other in event time (WITHIN is %s): its rows expire that much too early for the other side, so pairs further apart than %s are missed; align the sources or enlarge WITHIN",
-			stage+1, ahead, time.Duration(skew), time.Duration(within), max(time.Duration(within-skew), 0))
+		w.log.Warn("%s: the %s stream is %s ahead of the other in event time (WITHIN is %s): its rows expire that much too early for the other side, so pairs further apart than %s are missed; align the sources or enlarge WITHIN",
+			w.stages[stage], ahead, time.Duration(skew), time.Duration(within), max(time.Duration(within-skew), 0))
 	}
 }
 
 func (w *warnings) functionErrors(stage int, calls int64, last error) {
-	if n, due := w.due(trouble{stage, "function errors"}, calls); due {
-		w.log.Warn("join stage %d: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", stage+1, n, last)
+	if n, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "function errors"}, calls); due {
+		w.log.Warn("%s: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", w.stages[stage], n, last)
 	}
 }
