@@ -8,6 +8,7 @@ go 1.25.0
 require (
 	github.com/rulego/rulego v0.37.0
 	github.com/streamjoin/streamjoin v0.0.0
+	github.com/stretchr/testify v1.12.1
 	golang.org/x/sys v0.28.0
 )
 
@@ -28,6 +29,7 @@ require (
 	github.com/tidwall/gjson v1.20.3 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.3.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.31.0 // indirect
 	golang.org/x/net v0.33.0 // indirect
 	golang.org/x/sync v0.10.0 // indirect

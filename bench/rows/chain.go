@@ -227,7 +227,10 @@ func delivery(r *harness.Run) error {
 	if err != nil {
 		return err
 	}
-	send(join, left)
+	// The first message starts the engine's goroutines.
+	if _, err := harness.CPU("engine", func() error { send(join, left); return nil }); err != nil {
+		return err
+	}
 	right, err := oneSided(1, probes, keys)
 	if err != nil {
 		return err

@@ -43,13 +43,14 @@ func longestRow(r *harness.Run) error {
 		if err != nil {
 			return err
 		}
-		filling = max(filling, longest)
+		filling, steps.all = max(filling, longest), steps.all[:0]
 	}
 	if err := checkBuffered(op.join.Stats().Rows, w.stream); err != nil {
 		return err
 	}
 	expired := op.join.Stats().Expired
 	const chunks = 2
+	steps.all = make([]time.Duration, 0, chunks*len(c.Rows))
 	for range r.Rounds {
 		var longest, onCPU time.Duration
 		steps.all = steps.all[:0]
@@ -84,13 +85,11 @@ func (s *stepTimes) begin() {
 }
 
 func (s *stepTimes) step() {
-	now := time.Now()
-	d := now.Sub(s.last)
+	d := time.Since(s.last)
+	cpu := harness.ThreadCPU() - s.lastCPU
+	s.longest, s.longestCPU = max(s.longest, d), max(s.longestCPU, cpu)
 	s.all = append(s.all, d)
-	s.longest = max(s.longest, d)
-	cpu := harness.ThreadCPU()
-	s.longestCPU = max(s.longestCPU, cpu-s.lastCPU)
-	s.lastCPU, s.last = cpu, time.Now()
+	s.lastCPU, s.last = harness.ThreadCPU(), time.Now()
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
