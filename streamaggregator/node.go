@@ -63,6 +63,7 @@ type Node struct {
 	ended       atomic.Bool          // destroyed, and no one took its place
 	gone        chan struct{}        // closed at the end of Destroy
 	next        atomic.Pointer[Node] // took this one's place
+	handover    atomic.Pointer[Handover]
 
 	gate       gate
 	inFlight   inFlight
@@ -249,13 +250,33 @@ func (n *Node) handOver(next *Node) {
 	n.next.Store(next)
 	switch a, err := n.engine.adopt(next.query, n.query); {
 	case err != nil:
+		next.handover.Store(&Handover{Because: err.Error()})
 		next.log.Error("reloaded, but the state could not be handed over; rows that waited leave as on a stop: %v", err)
 		go n.query.Stop()
 	case a.Taken:
+		next.handover.Store(&Handover{Kept: true})
 		next.log.Info("reloaded: the query goes on with the state it had")
 	default:
+		next.handover.Store(&Handover{Because: a.Differs})
 		next.log.Warn("reloaded: what the old query held leaves as results, rows that waited for a match with closedBy=reload, because the new query cannot go on with it: %s", a.Differs)
 	}
+}
+
+// Handover is what happened to the state of a node when it was reloaded.
+type Handover struct {
+	// Kept: the query goes on with the rows, watermarks and counters it had.
+	Kept bool
+	// Because says why the old state was let go: "stage 1: WITHIN is 20s, was 10s".
+	Because string
+}
+
+// Handover tells what this instance got from the one before it; false while there
+// was none, or while that one still works.
+func (n *Node) Handover() (Handover, bool) {
+	if h := n.handover.Load(); h != nil {
+		return *h, true
+	}
+	return Handover{}, false
 }
 
 // Drain ends the node's query: rows it has accepted are processed, what waits is

@@ -163,6 +163,7 @@ func TestChains(t *testing.T) {
 	a = s.call("POST", "/chains/acks", chainOf(ackSQL))
 	require.Equal(t, 200, a.status, a.text)
 	require.Equal(t, false, a.body["created"])
+	require.JSONEq(t, `{"chain":"acks","created":false,"nodes":[{"node":"a","state":"kept"}]}`, a.text)
 	s.feed("ack", `{"id":1,"code":0}`)
 	require.Equal(t, []string{`[{"id":1,"code":0}] `}, s.wait(1), "the state went over")
 }
@@ -233,6 +234,7 @@ func TestChangeOfANodesSQL(t *testing.T) {
 	require.NoError(t, err)
 	a = s.call("POST", "/chains/acks/nodes/a", string(body))
 	require.Equal(t, 200, a.status, a.text)
+	require.JSONEq(t, `{"chain":"acks","node":"a","state":"kept"}`, a.text)
 	s.feed("ack", `{"id":1,"code":7}`)
 	require.Equal(t, []string{`[{"id":1,"answer":7}] `}, s.wait(1))
 
@@ -248,6 +250,23 @@ func TestChangeOfANodesSQL(t *testing.T) {
 	// A null takes a field out again.
 	require.Equal(t, 200, s.call("POST", "/chains/acks/nodes/a", `{"joinMaxKeys":null}`).status)
 	require.NotContains(t, s.call("GET", "/chains/acks/nodes/a", "").text, "joinMaxKeys")
+}
+
+// The answer to a reload tells what became of the rows that waited.
+func TestReloadThatLetsTheStateGo(t *testing.T) {
+	s := newServer(t, "")
+	require.Equal(t, 200, s.call("POST", "/chains/acks", chainOf(ackSQL)).status)
+	s.feed("cmd", `{"id":1}`)
+	body, err := json.Marshal(map[string]any{"sql": strings.Replace(ackSQL, "${global.within}", "2 HOURS", 1)})
+	require.NoError(t, err)
+	a := s.call("POST", "/chains/acks/nodes/a", string(body))
+	require.Equal(t, 200, a.status, a.text)
+	require.JSONEq(t, `{"chain":"acks","node":"a","state":"let go","because":"stage 1: WITHIN is 2h0m0s, was 1h0m0s"}`, a.text)
+	require.Equal(t, []string{`[{"id":1,"code":null}] reload`}, s.wait(1))
+
+	require.JSONEq(t, `{"chain":"acks","node":"out"}`, s.call("POST", "/chains/acks/nodes/out", `{"x":1}`).text, "a node of another type")
+	two := strings.Replace(chainOf(ackSQL), `{"id":"out"`, `{"id":"b","type":"x/streamAggregator","configuration":{"sql":"SELECT a FROM s"}},{"id":"out"`, 1)
+	require.Contains(t, s.call("POST", "/chains/acks", two).text, `{"node":"b","state":"new"}`)
 }
 
 func TestStatsAndExplain(t *testing.T) {
@@ -319,7 +338,6 @@ func TestChangeThatIsNotKept(t *testing.T) {
 	api := New(pool, Options{OnChange: func(string, []byte) error { return errors.New("disk full") }})
 	e, err := pool.New("c", []byte(`{"ruleChain":{"id":"c"},"metadata":{"nodes":[]}}`))
 	require.NoError(t, err)
-	_, err = api.changed("c", e, false)
-	require.ErrorContains(t, err, "disk full")
+	require.ErrorContains(t, api.changed("c", e), "disk full")
 	pool.Stop()
 }

@@ -107,17 +107,25 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 	if err != nil {
 		return nil, &badRequest{err}
 	}
-	return a.changed(id, e, !known)
+	if err := a.changed(id, e); err != nil {
+		return nil, err
+	}
+	answer := chainAnswer{Chain: id, Created: !known}
+	if known {
+		answer.Nodes = handovers(e)
+	}
+	return answer, nil
 }
 
-// changed reports a change to the host and answers it.
-func (a *API) changed(id string, e types.RuleEngine, created bool) (any, error) {
-	if a.options.OnChange != nil {
-		if err := a.options.OnChange(id, e.DSL()); err != nil {
-			return nil, fmt.Errorf("the change is in effect but was not kept: %w", err)
-		}
+// changed reports a change to the host.
+func (a *API) changed(id string, e types.RuleEngine) error {
+	if a.options.OnChange == nil {
+		return nil
 	}
-	return map[string]any{"chain": id, "created": created}, nil
+	if err := a.options.OnChange(id, e.DSL()); err != nil {
+		return fmt.Errorf("the change is in effect but was not kept: %w", err)
+	}
+	return nil
 }
 
 func (a *API) engine(params httprouter.Params) (types.RuleEngine, error) {

@@ -66,7 +66,14 @@ func (a *API) postNode(r *http.Request, params httprouter.Params) (any, error) {
 		return nil, &badRequest{err}
 	}
 	replaceNode(chain, &edited)
-	return a.changed(params.ByName("chain"), e, false)
+	if err := a.changed(params.ByName("chain"), e); err != nil {
+		return nil, err
+	}
+	answer := nodeAnswer{Chain: params.ByName("chain"), Node: edited.Id}
+	if n, ok := instanceOf(chain, edited.Id); ok {
+		answer.stateAnswer = stateOf(n)
+	}
+	return answer, nil
 }
 
 func (a *API) getStats(_ *http.Request, params httprouter.Params) (any, error) {
@@ -90,12 +97,19 @@ func (a *API) instance(params httprouter.Params) (*streamaggregator.Node, error)
 	if err != nil {
 		return nil, err
 	}
-	if ctx, ok := chain.GetNodeById(types.RuleNodeId{Id: node.Id, Type: types.NODE}); ok {
-		if n, ok := component.Node(ctx); ok {
-			return n, nil
-		}
+	if n, ok := instanceOf(chain, node.Id); ok {
+		return n, nil
 	}
 	return nil, &statusError{http.StatusNotFound, fmt.Sprintf("node %q %v", node.Id, errNotOurs)}
+}
+
+// instanceOf returns the present instance of a node, if it is of our type.
+func instanceOf(chain types.ChainCtx, id string) (*streamaggregator.Node, bool) {
+	ctx, ok := chain.GetNodeById(types.RuleNodeId{Id: id, Type: types.NODE})
+	if !ok {
+		return nil, false
+	}
+	return component.Node(ctx)
 }
 
 // node finds what the path names: engine, chain and the node's definition.
