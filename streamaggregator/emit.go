@@ -82,15 +82,31 @@ func (n *Node) onLate(r joinnode.LateRow) {
 	n.emit(RelationLate, meta, r.JSON)
 }
 
+// emission is one message that a node emits by itself.
+type emission struct {
+	node     *Node
+	relation string
+	meta     *types.Metadata
+	data     []byte
+}
+
 // emit runs the nodes connected by relation with a message of their own, in this
-// goroutine, so that the order of results is kept over the first hop. It needs no id
-// and no place in a pool.
+// goroutine unless a reload goes on, so that the order of results is kept over the
+// first hop. It needs no id and no place in a pool.
 func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 	if n.chain == nil {
 		n.lose("the node is in no rule chain")
 		return
 	}
-	ops := n.gate.enter(n.chain, n.place.owner)
+	n.inFlight.enter()
+	// The sink's bytes end with its return; nodes may keep the message.
+	n.gate.pass(&emission{node: n, relation: relation, meta: meta, data: append([]byte(nil), data...)})
+}
+
+// send tells the nodes behind the node. ops is the engine, where it is known.
+func (ev *emission) send(ops operations) {
+	n := ev.node
+	leave := sync.OnceFunc(n.inFlight.leave)
 	live := n.live()
 	chain := live.chain
 	if ops != nil {
@@ -101,11 +117,11 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 	}
 	self, ok := chain.GetNodeById(types.RuleNodeId{Id: n.id, Type: types.NODE})
 	if !ok {
+		leave()
 		n.lose("the node is no longer in the chain")
 		return
 	}
-	// The sink's bytes end with its return; nodes may keep the message.
-	msg := types.NewMsgFromBytes(0, relation, types.JSON, meta, append([]byte(nil), data...))
+	msg := types.NewMsgFromBytes(0, ev.relation, types.JSON, ev.meta, ev.data)
 	pool := &firstHop{rest: live.ruleConfig.Pool, collecting: true}
 	// A context without a node it comes from is taken for the start of the chain
 	// and would run this node itself, so it comes from this node.
@@ -114,8 +130,6 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 		// Nodes further on may refer to this one's output: ${id.msg.field}.
 		cache.SetCacheableNodes(chain.GetReferencedNodes())
 	}
-	n.inFlight.enter()
-	leave := sync.OnceFunc(n.inFlight.leave)
 	ctx.SetOnAllNodeCompleted(leave)
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -124,7 +138,7 @@ func (n *Node) emit(relation string, meta *types.Metadata, data []byte) {
 		}
 	}()
 	n.emitted.Add(1)
-	ctx.TellNext(msg, relation)
+	ctx.TellNext(msg, ev.relation)
 	pool.run(n.onTaskPanic)
 }
 

@@ -27,38 +27,114 @@ type operations interface {
 	RootRuleContext() types.RuleContext
 }
 
+// maxHeld is how many results may be behind the gate, once a reload is over,
+// before the query is held back.
+const maxHeld = 1024
+
 // gate lets a node's results into the chain while the rule engine does not reload
-// it. An engine outside any pool cannot be found; results then pass at once.
+// it. A reload waits for the messages that are under way in the chain; these may
+// wait for room in the query's queue, and the query for its results to be taken.
+// So results never wait at the gate while a reload goes on: they are set aside, in
+// order, and follow when it is over. Successive instances of a node share one gate,
+// because the results of the old one come first. An engine outside any pool cannot
+// be found; results then pass at once.
 type gate struct {
 	mu       sync.Mutex
+	room     *sync.Cond
 	found    operations
 	searched time.Time
+	aside    []*emission
+	clearing bool // a goroutine sends what was set aside, until nothing is left
+	holding  bool // it waits for the end of a reload
 }
 
-// enter waits for the end of a reload and returns the engine to leave again, or nil.
-func (g *gate) enter(chain *engine.RuleChainCtx, owner any) operations {
-	ops := g.engine(chain, owner)
-	if ops == nil {
-		return nil
+func newGate() *gate {
+	g := &gate{}
+	g.room = sync.NewCond(&g.mu)
+	return g
+}
+
+// pass sends ev into the chain, at once and in this goroutine unless a reload goes
+// on or earlier results still wait.
+func (g *gate) pass(ev *emission) {
+	g.mu.Lock()
+	for g.clearing && !g.holding && len(g.aside) >= maxHeld {
+		g.room.Wait()
 	}
-	for {
-		// Count first, then look: a reload sets its mark first, then counts.
-		ops.IncrementActiveOperations()
-		if !ops.IsReloading() {
-			return ops
+	if !g.clearing {
+		if ops, ok := tryEnter(g.engine(ev.node.chain, ev.node.place.owner)); ok {
+			g.mu.Unlock()
+			ev.send(ops)
+			return
 		}
-		ops.DecrementActiveOperations()
+		g.clearing, g.holding = true, true
+		go g.clear()
+	}
+	g.aside = append(g.aside, ev)
+	g.mu.Unlock()
+}
+
+// clear sends what was set aside, and ends with the last of it.
+func (g *gate) clear() {
+	for {
+		g.mu.Lock()
+		if len(g.aside) == 0 {
+			g.clearing, g.holding = false, false
+			g.room.Broadcast()
+			g.mu.Unlock()
+			return
+		}
+		ev := g.aside[0]
+		g.aside[0] = nil
+		g.aside = g.aside[1:]
+		ops := g.engine(ev.node.chain, ev.node.place.owner)
+		g.mu.Unlock()
+		ev.send(g.enter(ops))
+	}
+}
+
+// enter waits for the end of a reload, no longer than reloadPatience, and counts a
+// result among what is under way in the engine. The caller decrements again; nil
+// means that nothing was counted.
+func (g *gate) enter(ops operations) operations {
+	for {
+		entered, ok := tryEnter(ops)
+		if ok {
+			g.hold(false)
+			return entered
+		}
+		g.hold(true)
 		if !ops.WaitForReloadComplete(reloadPatience) {
 			return nil
 		}
 	}
 }
 
-// engine finds the rule engine of a chain in the chain's pool: not by id, which two
-// engines may share or lack, but by what identifies it.
-func (g *gate) engine(chain *engine.RuleChainCtx, owner any) operations {
+// hold says whether a reload goes on; while it does nobody waits for room.
+func (g *gate) hold(yes bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.holding = yes
+	g.room.Broadcast()
+}
+
+// tryEnter counts a result among what is under way in the engine, unless it reloads.
+func tryEnter(ops operations) (operations, bool) {
+	if ops == nil {
+		return nil, true
+	}
+	// Count first, then look: a reload sets its mark first, then counts.
+	ops.IncrementActiveOperations()
+	if !ops.IsReloading() {
+		return ops, true
+	}
+	ops.DecrementActiveOperations()
+	return nil, false
+}
+
+// engine finds the rule engine of a chain in the chain's pool: not by id, which two
+// engines may share or lack, but by what identifies it. The caller holds mu.
+func (g *gate) engine(chain *engine.RuleChainCtx, owner any) operations {
 	if g.found != nil || time.Since(g.searched) < searchInterval {
 		return g.found
 	}

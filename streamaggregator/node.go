@@ -65,7 +65,7 @@ type Node struct {
 	next        atomic.Pointer[Node] // took this one's place
 	handover    atomic.Pointer[Handover]
 
-	gate       gate
+	gate       *gate // shared with the instances before and after
 	inFlight   inFlight
 	accepted   atomic.Int64
 	refused    atomic.Int64
@@ -137,8 +137,9 @@ func (n *Node) Init(config types.Config, configuration types.Configuration) erro
 		n.chain = chain
 		n.place = place{owner: ownerOf(chain), nodeID: n.id}
 		// Last, as nothing may fail once the instance is in the table.
+		n.gate = newGate()
 		if before := n.instances.enter(n); before != nil {
-			n.turn = before.gone
+			n.turn, n.gate = before.gone, before.gate
 		}
 	}
 	return nil

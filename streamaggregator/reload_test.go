@@ -53,7 +53,7 @@ func TestReloadOfAJoinUnderTraffic(t *testing.T) {
 		})
 	}
 	for i := range reloads {
-		fields["bufferSize"] = 1000 + i // something changes, the graph does not
+		fields["bufferSize"] = 1 + i%50 // something changes, the graph does not; so small that callers have to wait
 		begin := time.Now()
 		if i%2 == 0 {
 			require.NoError(t, e.ReloadChild("a", nodeDSL(config(t, fields))))
