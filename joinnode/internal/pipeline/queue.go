@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,6 +24,9 @@ type arrival struct {
 	raw     span  // the whole row as JSON, kept only for the late output
 	marker  chan struct{}
 }
+
+// waiter is a caller that waits for room.
+type waiter struct{ expired bool }
 
 // span is a stretch of the slab.
 type span struct{ from, to int }
@@ -72,8 +76,9 @@ type queue struct {
 	fill    batch
 	started bool
 	closed  bool
-	rows    int // admitted and not yet taken by the loop's current batch
-	backlog int // results not yet delivered
+	rows    int       // admitted and not yet taken by the loop's current batch
+	backlog int       // results not yet delivered
+	waiting []*waiter // callers in order of arrival, so that a large group gets its turn
 	lastNow int64
 	alarm   bool // a timer fired
 }
@@ -155,25 +160,27 @@ func (q *queue) waitForRoom(n int) error {
 	if q.closed {
 		return ErrClosed
 	}
-	if q.roomLocked(n) {
+	if len(q.waiting) == 0 && q.roomLocked(n) {
 		return nil
 	}
 	if !q.block {
 		return ErrOverflow
 	}
-	expired := false
+	w := &waiter{}
+	q.waiting = append(q.waiting, w)
+	defer q.leaveLocked(w)
 	timer := q.clock.AfterFunc(q.blockTimeout, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		expired = true
+		w.expired = true
 		q.space.Broadcast()
 	})
 	defer timer.Stop()
-	for !q.roomLocked(n) {
+	for q.waiting[0] != w || !q.roomLocked(n) {
 		if q.closed {
 			return ErrClosed
 		}
-		if expired {
+		if w.expired {
 			return ErrOverflow
 		}
 		q.space.Wait()
@@ -182,6 +189,12 @@ func (q *queue) waitForRoom(n int) error {
 		return ErrClosed
 	}
 	return nil
+}
+
+// leaveLocked takes a caller out of the line; the next one may have room.
+func (q *queue) leaveLocked(w *waiter) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(x *waiter) bool { return x == w })
+	q.space.Broadcast()
 }
 
 // mark admits a marker: its channel is closed when all that stands before it

@@ -132,6 +132,44 @@ func TestGroupLargerThanTheQueue(t *testing.T) {
 	})
 }
 
+// TestALargeGroupIsNotStarved: callers are served in the order in which they came,
+// also where a later one would have fitted in.
+func TestALargeGroupIsNotStarved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newTestQueue(2)
+		require.NoError(t, q.put(group("a", "b")))
+		large := putLater(q, group("c", "d"))
+		synctest.Wait()
+		small := putLater(q, group("e"))
+		synctest.Wait()
+		takeAll(q)
+		q.processed(1)
+		synctest.Wait()
+		require.Empty(t, small, "there is room for one, but it is not its turn")
+		q.processed(1)
+		require.NoError(t, <-large)
+		names, n := takeAll(q)
+		require.Equal(t, []string{"c", "d"}, names)
+		q.processed(n)
+		require.NoError(t, <-small)
+	})
+}
+
+// TestACallerThatGivesUpLeavesTheLine to those behind it.
+func TestACallerThatGivesUpLeavesTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newTestQueue(2)
+		require.NoError(t, q.put(group("a")))
+		large := putLater(q, group("b", "c"))
+		time.Sleep(time.Second)
+		small := putLater(q, group("d"))
+		require.ErrorIs(t, <-large, ErrOverflow)
+		require.NoError(t, <-small)
+		names, _ := takeAll(q)
+		require.Equal(t, []string{"a", "d"}, names)
+	})
+}
+
 func TestCloseWhileBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newTestQueue(1)
