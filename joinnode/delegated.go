@@ -285,8 +285,7 @@ func (q *delegatedQuery) stats() map[string]int64 {
 		stats = e.GetStats()
 	}
 	stats["refused_after_stop"] = q.late.Load()
-	stats["schema_dropped"] = q.engine.SchemaDropped()
-	return q.engine.sinks.addStats(stats)
+	return q.engine.schemaStats(q.engine.sinks.addStats(stats))
 }
 
 func (q *delegatedQuery) detailedStats() map[string]any {

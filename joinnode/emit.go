@@ -12,7 +12,7 @@ import (
 // caller may change it afterwards.
 func (s *Streamsql) Emit(data map[string]any) {
 	err := s.EmitTo("", data)
-	if err == nil {
+	if err == nil || errors.Is(err, ErrSchema) { // which validate has logged
 		return
 	}
 	if q, notRunning := s.running(); notRunning == nil && errors.Is(err, ErrStopped) {

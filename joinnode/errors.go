@@ -16,6 +16,7 @@ var (
 	ErrOverflow        = errors.New("the input queue is full")
 	ErrInvalidJSON     = errors.New("invalid JSON message")
 	ErrOption          = errors.New("invalid option")
+	ErrSchema          = errors.New("schema validation failed")
 	ErrStreamJoin      = errors.New("not available on a stream JOIN query")
 	ErrStarted         = errors.New("the new query has already begun") // of Adopt
 )

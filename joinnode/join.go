@@ -232,7 +232,9 @@ func (q *joinQuery) done() <-chan struct{} { return q.pipeline.Done() }
 
 func (q *joinQuery) sinkGoroutine() *pipeline.SinkGoroutine { return q.pipeline.Sinks() }
 
-func (q *joinQuery) stats() map[string]int64 { return q.engine.sinks.addStats(q.pipeline.Stats()) }
+func (q *joinQuery) stats() map[string]int64 {
+	return q.engine.schemaStats(q.engine.sinks.addStats(q.pipeline.Stats()))
+}
 
 func (q *joinQuery) metrics() *metrics.Registry { return q.pipeline.Metrics() }
 

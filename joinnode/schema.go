@@ -8,7 +8,19 @@ import (
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
+
+// schemaLoss is how rows that WithSchema refuses are logged.
+var schemaLoss = warning.Loss{Counter: "schema_dropped", What: "rows did not fit WithSchema's schema and were refused",
+	Todo: "mend the source or the schema"}
+
+// schemaStats adds what was refused before the query saw it.
+func (s *Streamsql) schemaStats(stats map[string]int64) map[string]int64 {
+	stats[schemaLoss.Counter] = s.SchemaDropped()
+	stats["dropped_count"] += s.SchemaDropped()
+	return stats
+}
 
 // validate checks a row against WithSchema's schema and returns the defaults of
 // the fields that it lacks. The row stays as it is.
@@ -22,7 +34,8 @@ func (s *Streamsql) validate(data map[string]any) (defaults map[string]any, err 
 	}
 	if err := s.opts.schema.Validate(view); err != nil { // fills the defaults in
 		s.schemaDropped.Add(1)
-		return nil, fmt.Errorf("schema validation failed: %w", err)
+		s.sinks.warnings.Lost("", &schemaLoss, 1, func() string { return "this: " + err.Error() })
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	for name, v := range view {
 		if _, given := data[name]; !given {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/rulego/streamsql/logger"
 	"github.com/rulego/streamsql/utils/table"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
 // sinks are where results go. They are called by one goroutine, in the order of
@@ -27,8 +29,7 @@ type sinks struct {
 	deserted bool         // the channel's reader was waited for in vain; the emitter's
 	jsonBuf  []byte       // the emitter's
 
-	warnMu sync.Mutex
-	warned map[string]time.Time // last line of each kind
+	warnings *warning.Log
 }
 
 // sinkLists is one immutable set of sinks.
@@ -41,7 +42,7 @@ type sinkLists struct {
 
 func (k *sinks) init(log logger.Logger, patience time.Duration, stopping *atomic.Bool) {
 	k.log, k.patience, k.stopping = log, patience, stopping
-	k.warned = map[string]time.Time{}
+	k.warnings = warning.New(log, time.Now)
 	k.current.Store(&sinkLists{})
 }
 
@@ -215,17 +216,10 @@ func (k *sinks) passLate(r LateRow) {
 	}
 }
 
-// warn logs at most one line of a kind in 10 s.
+// warn logs a line, unless there was one of the kind in the last 10 s.
 func (k *sinks) warn(kind, format string, args ...any) {
-	k.warnMu.Lock()
-	last, before := k.warned[kind]
-	due := !before || time.Since(last) >= 10*time.Second
-	if due {
-		k.warned[kind] = time.Now()
-	}
-	k.warnMu.Unlock()
-	if due {
-		k.log.Warn(format, args...)
+	if _, due := k.warnings.Due(warning.Kind{What: kind}, 1); due {
+		k.warnings.Warn(format, args...)
 	}
 }
 

@@ -65,17 +65,18 @@ func isCondition(e syntax.Expr) bool {
 	return false
 }
 
-// evaluate fills the hidden fields of row. A failed evaluation is NULL.
-func (p *Plan) evaluate(row map[string]any) (failed int) {
+// evaluate fills the hidden fields of row. A failed evaluation is NULL; last is the
+// error of the last of them.
+func (p *Plan) evaluate(row map[string]any) (failed int, last error) {
 	for _, c := range p.computed {
 		v, err := expr.Run(c.program, row)
 		if err != nil {
-			v = nil
+			v, last = nil, err
 			failed++
 		}
 		row[c.field] = v
 	}
-	return failed
+	return failed, last
 }
 
 // likeMatch is LIKE by characters.

@@ -1,17 +1,23 @@
 package delegate
 
-import "github.com/rulego/streamsql/metrics"
+import (
+	"github.com/rulego/streamsql/metrics"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
+)
 
 // counters count every row that is not processed to its end, under these names
-// in GetStats and Metrics, present at zero from the start.
+// in GetStats and Metrics, present at zero from the start. Whatever costs rows is
+// logged as well, see losses.go.
 type counters struct {
+	warnings *warning.Log
+
 	late          *metrics.Counter // late_dropped
 	badTime       *metrics.Counter // bad_timestamp, also in late_dropped
 	futureTime    *metrics.Counter // future_timestamp, also in late_dropped
-	schemaDropped *metrics.Counter // schema_dropped
 	unfinished    *metrics.Counter // window_rows_unfinished: in windows without end at Stop
 	expired       *metrics.Counter // window_rows_expired: by STATETTL
-	panics        *metrics.Counter // row_panics: rows whose evaluation panicked
+	panics        *metrics.Counter // row_panics: rows whose evaluation panicked, also in row_errors
 	failed        *metrics.Counter // row_errors: rows whose evaluation failed
 	expressions   *metrics.Counter // expression_errors: CASE and conditions in SELECT that became NULL by an error
 	sinkPanics    *metrics.Counter // sink_panics
@@ -21,14 +27,16 @@ type counters struct {
 }
 
 // own are the names that streamsql's statistics do not have.
-var own = []string{"late_dropped", "bad_timestamp", "future_timestamp", "schema_dropped", "window_rows_unfinished",
+var own = []string{"late_dropped", "bad_timestamp", "future_timestamp", "window_rows_unfinished",
 	"window_rows_expired", "row_panics", "row_errors", "expression_errors", "sink_panics"}
 
-func newCounters(r *metrics.Registry) *counters {
+func newCounters(r *metrics.Registry, w *warning.Log) *counters {
 	return &counters{
+		warnings: w,
+
 		late: r.Counter("late_dropped"), badTime: r.Counter("bad_timestamp"), futureTime: r.Counter("future_timestamp"),
-		schemaDropped: r.Counter("schema_dropped"), unfinished: r.Counter("window_rows_unfinished"),
-		expired: r.Counter("window_rows_expired"), panics: r.Counter("row_panics"), failed: r.Counter("row_errors"),
+		unfinished: r.Counter("window_rows_unfinished"),
+		expired:    r.Counter("window_rows_expired"), panics: r.Counter("row_panics"), failed: r.Counter("row_errors"),
 		expressions: r.Counter("expression_errors"),
 		sinkPanics:  r.Counter("sink_panics"), inputDropped: r.Counter("input_dropped_count"), outputDropped: r.Counter("output_dropped_count"),
 		input: r.Counter("input_count"),

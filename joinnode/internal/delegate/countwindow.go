@@ -60,7 +60,7 @@ func (w *countWindow) advance(now int64) {
 		if g.last+w.ttl <= now {
 			delete(w.groups, key)
 			w.held -= len(g.rows)
-			w.counters.expired.IncBy(int64(len(g.rows)))
+			w.counters.rowsExpired(len(g.rows))
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/rulego/streamsql/functions"
 )
 
-// direct runs one row through a direct query and delivers its results.
+// direct runs one row through a direct query and delivers its results. An error
+// has been counted and logged.
 func (e *Engine) direct(row map[string]any) ([]map[string]any, error) {
 	e.counters.input.Inc()
 	if ok, err := e.prepare(row); !ok {
@@ -14,7 +15,7 @@ func (e *Engine) direct(row map[string]any) ([]map[string]any, error) {
 	}
 	result, err := e.project(row)
 	if err != nil {
-		e.counters.failed.Inc()
+		e.counters.rowError(err)
 		return nil, err
 	}
 	if result == nil {

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/rulego/streamsql/logger"
-	"github.com/rulego/streamsql/schema"
 	"github.com/rulego/streamsql/stream"
 	"github.com/rulego/streamsql/types"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
 var (
@@ -31,7 +32,6 @@ var (
 // Config holds what joinnode's options set. The zero Config is valid.
 type Config struct {
 	Logger       logger.Logger // nil: streamsql's default
-	Schema       *schema.Schema
 	QueueSize    int           // rows; 0 means 1000
 	Drop         bool          // full queue: drop and count instead of block
 	BlockTimeout time.Duration // 0 means 10 s
@@ -129,7 +129,7 @@ func (e *Engine) start(rewritten string) error {
 	if err := e.st.RegisterFilter(e.plan.filter(rewritten)); err != nil {
 		return fmt.Errorf("streamsql: WHERE: %w", err)
 	}
-	e.counters = newCounters(e.st.MetricsRegistry())
+	e.counters = newCounters(e.st.MetricsRegistry(), warning.New(e.log, time.Now))
 	e.sinks = sinks{engine: e}
 	e.tables = tables{sources: map[string]stream.TableSource{}}
 	if e.plan.Kind == Aggregation {
@@ -185,30 +185,26 @@ func (e *Engine) EmitSync(row map[string]any) (map[string]any, error) {
 // accept checks, copies and times a row. It returns nil for a row that is
 // dropped and counted.
 func (e *Engine) accept(row map[string]any) (map[string]any, error) {
-	if e.cfg.Schema != nil {
-		if err := e.cfg.Schema.Validate(row); err != nil {
-			e.counters.schemaDropped.Inc()
-			return nil, fmt.Errorf("schema validation failed: %w", err)
-		}
-	}
 	if names := e.Unregistered(); len(names) > 0 {
-		e.counters.failed.Inc()
-		return nil, &unregisteredError{names[0]}
+		err := &unregisteredError{names[0]}
+		e.counters.rowError(err)
+		return nil, err
 	}
 	out := copyRow(row)
 	if e.plan.Kind != Aggregation || e.plan.options.timestamp == "" {
 		return out, nil
 	}
 	o := e.plan.options
-	ts, ok := eventTime(lookup(out, o.path), o.unit)
-	future := ok && o.maxFutureSkew > 0 && ts > time.Now().Add(o.maxFutureSkew).UnixNano()
-	if !ok || future {
-		e.counters.late.Inc()
-		if future {
-			e.counters.futureTime.Inc()
-		} else {
-			e.counters.badTime.Inc()
-		}
+	field := lookup(out, o.path)
+	ts, ok := eventTime(field, o.unit)
+	switch {
+	case !ok:
+		e.counters.input.Inc()
+		e.counters.badTimestamp(o.timestamp, field)
+		return nil, nil
+	case o.maxFutureSkew > 0 && ts > time.Now().Add(o.maxFutureSkew).UnixNano():
+		e.counters.input.Inc()
+		e.counters.futureTimestamp(o.timestamp, field)
 		return nil, nil
 	}
 	out[timeField] = ts
@@ -229,7 +225,7 @@ func (e *Engine) enqueue(w work) error {
 	default:
 	}
 	if e.cfg.Drop && w.run == nil {
-		e.counters.inputDropped.Inc()
+		e.counters.overflow()
 		return nil
 	}
 	timer := time.NewTimer(e.cfg.BlockTimeout)
@@ -240,7 +236,7 @@ func (e *Engine) enqueue(w work) error {
 	case <-e.stop:
 		return ErrStopped
 	case <-timer.C:
-		e.counters.inputDropped.Inc()
+		e.counters.overflow()
 		return ErrOverflow
 	}
 }
@@ -278,31 +274,27 @@ func (e *Engine) pump() {
 }
 
 func (e *Engine) process(row map[string]any) {
-	var err error
 	if e.plan.Kind == Direct {
-		_, err = e.direct(row)
-	} else if ok, joinErr := e.prepare(row); ok {
+		_, _ = e.direct(row) // an error is counted and logged there
+	} else if ok, _ := e.prepare(row); ok {
 		e.st.Emit(row)
 	} else {
 		e.counters.input.Inc()
-		err = joinErr
-	}
-	if err != nil {
-		e.log.Error("row dropped: %v", err)
 	}
 }
 
 // prepare joins the tables to the row and fills its computed fields. It returns
-// false for a row that an inner join or a failing table drops.
+// false for a row that an inner join drops, and with an error, which is counted
+// and logged, for one that a failing table does.
 func (e *Engine) prepare(row map[string]any) (ok bool, err error) {
 	if ok, err = e.join(row); err != nil {
-		e.counters.failed.Inc()
+		e.counters.rowError(err)
 	}
 	if !ok {
 		return false, err
 	}
-	if n := e.plan.evaluate(row); n > 0 {
-		e.counters.expressions.IncBy(int64(n))
+	if n, last := e.plan.evaluate(row); n > 0 {
+		e.counters.expressionErrors(n, last)
 	}
 	return true, nil
 }

@@ -160,7 +160,7 @@ func (g *gate) Add(data any) {
 		g.op.advance(mark)
 	}
 	if !g.op.add(ts, row) {
-		g.counters.late.Inc()
+		g.counters.lateRow()
 	}
 	g.raise(mark)
 }

@@ -57,3 +57,15 @@ func TestWindowsThatStreamsqlGetsWrong(t *testing.T) {
 		})
 	}
 }
+
+// What docs/sql.md says that a window's rows have beside the selected columns.
+func TestColumnsOfAWindow(t *testing.T) {
+	out, _ := run(t, "SELECT count(*) AS n FROM s GROUP BY k, TumblingWindow('10s') WITH (TIMESTAMP='ts', TIMEUNIT='ss')",
+		[]row{{"k": "a", "ts": 1_700_000_003}})
+	require.Equal(t, []row{{"k": "a", "n": 1.0, "window_id": "1700000000000000000_1700000010000000000"}}, out[0].rows)
+	out, _ = run(t, "SELECT count(*) AS n FROM s GROUP BY k, GLOBAL WINDOW TRIGGER WHEN count(*) >= 1", []row{{"k": "a"}})
+	for _, name := range []string{"window_start", "window_end"} {
+		require.Contains(t, out[0].rows[0], name)
+	}
+	require.NotContains(t, out[0].rows[0], "window_id")
+}

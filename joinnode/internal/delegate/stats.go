@@ -19,12 +19,16 @@ func (e *Engine) IsAggregationQuery() bool { return e.plan.Kind == Aggregation }
 func (e *Engine) IsCEPQuery() bool { return e.plan.Kind == CEP }
 
 // GetStats returns streamsql's statistics, with the engine's queue in place of
-// streamsql's, and the counters of this package.
+// streamsql's, and the counters of this package. dropped_count has every row that
+// was lost, but for those of windows that Stop found unfinished.
 func (e *Engine) GetStats() map[string]int64 {
 	stats := e.st.GetStats()
 	stats[stream.DataChanLen], stats[stream.DataChanCap] = int64(len(e.queue)), int64(cap(e.queue))
 	for _, name := range own {
 		stats[name] = e.st.MetricsRegistry().Counter(name).Value()
+	}
+	for _, loss := range [...]string{lateRows.Counter, rowErrors.Counter, expiredRows.Counter, stream.WindowRowsDroppedCount} {
+		stats[stream.DroppedCount] += stats[loss]
 	}
 	return stats
 }
@@ -32,7 +36,11 @@ func (e *Engine) GetStats() map[string]int64 {
 // GetDetailedStats returns streamsql's detailed statistics over GetStats.
 func (e *Engine) GetDetailedStats() map[string]any {
 	stats := e.st.GetDetailedStats()
-	stats[stream.BasicStats] = e.GetStats()
+	basic := e.GetStats()
+	stats[stream.BasicStats] = basic
+	if in := basic[stream.InputCount]; in > 0 {
+		stats[stream.DropRate] = float64(basic[stream.DroppedCount]) / float64(in) * 100
+	}
 	stats[stream.DataChanUsage] = 100 * float64(len(e.queue)) / float64(cap(e.queue))
 	return stats
 }

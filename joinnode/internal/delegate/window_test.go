@@ -6,11 +6,15 @@ import (
 	"slices"
 	"sort"
 	"testing"
+	"time"
 
+	"github.com/rulego/streamsql/logger"
 	"github.com/rulego/streamsql/metrics"
 	"github.com/rulego/streamsql/types"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
 // fired is one window as a test compares it.
@@ -178,7 +182,7 @@ func TestSessionWindowMergesAndSplits(t *testing.T) {
 }
 
 func TestCountWindow(t *testing.T) {
-	n := newCounters(metrics.NewRegistry())
+	n := newCounters(metrics.NewRegistry(), warning.New(logger.NewDiscardLogger(), time.Now))
 	var got []fired
 	w := newCountWindow(2, 10, newKeyer([]string{"o.x"}), recorder(&got), n)
 	for id := range 5 {
