@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rulego/rulego/api/types"
+
+	"github.com/streamjoin/streamjoin/internal/spelling"
 )
 
 // ErrConfiguration is what every error in a node's configuration answers to in
@@ -112,7 +114,7 @@ func (r *fieldReader) choice(field string, to *string, words ...string) {
 		return
 	}
 	if !slices.Contains(words, s) {
-		r.fail(field, s, "is none of %s", strings.Join(words, ", "))
+		r.fail(field, s, "is none of %s%s", strings.Join(words, ", "), spelling.Hint(s, words))
 		return
 	}
 	*to = s
@@ -257,13 +259,7 @@ func (r *fieldReader) unknown() {
 	}
 	slices.Sort(strange)
 	for _, field := range strange {
-		hint := ""
-		for _, name := range r.known {
-			if strings.EqualFold(strings.ReplaceAll(field, "_", ""), name) {
-				hint = fmt.Sprintf(": write %q", name)
-			}
-		}
-		r.fail(field, r.values[field], "is not a field of this node (fields: %s)%s", strings.Join(r.known, ", "), hint)
+		r.fail(field, r.values[field], "is not a field of this node (fields: %s)%s", strings.Join(r.known, ", "), spelling.Hint(field, r.known))
 	}
 }
 

@@ -221,7 +221,7 @@ func TestChangeOfANodesSQL(t *testing.T) {
 	require.Equal(t, "FULL", caret[0][strings.Index(caret[1], "^"):][:4])
 
 	for body, says := range map[string]string{
-		`{"blockTimeout":5}`: `field "blockTimeout" = 5`, `{"SQL":"x"}`: `write "sql"`, `[]`: "want an object", `null`: "null", `{"sql":null}`: "is required",
+		`{"blockTimeout":5}`: `field "blockTimeout" = 5`, `{"SQL":"x"}`: `did you mean "sql"?`, `[]`: "want an object", `null`: "null", `{"sql":null}`: "is required",
 	} {
 		a := s.call("POST", "/chains/acks/nodes/a", body)
 		require.Equal(t, 400, a.status, body)
