@@ -1,6 +1,7 @@
 package streamaggregator
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -8,8 +9,8 @@ import (
 	sqllog "github.com/rulego/streamsql/logger"
 )
 
-// logger writes into the rule engine's log, each line with the node's id. It is
-// also the logger of the node's query.
+// logger writes into the rule engine's log, each line with the chain and the node:
+// "x/streamAggregator acks/join: …". It is also the logger of the node's query.
 type logger struct {
 	to     types.Logger
 	prefix string
@@ -17,8 +18,13 @@ type logger struct {
 
 var _ sqllog.Logger = logger{}
 
-func newLogger(config types.Config, nodeID string) logger {
-	return logger{to: config.Logger, prefix: Type + " " + nodeID + ": "}
+func newLogger(config types.Config, chainID, nodeID string) logger {
+	name := nodeID
+	if chainID != "" {
+		name = chainID + "/" + nodeID
+	}
+	// The prefix becomes part of a format.
+	return logger{to: config.Logger, prefix: strings.ReplaceAll(Type+" "+name+": ", "%", "%%")}
 }
 
 // Debug implements logger.Logger of streamsql, as do the others.

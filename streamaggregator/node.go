@@ -52,6 +52,7 @@ type Node struct {
 	ruleConfig types.Config
 	query      query
 	queryType  string
+	warnings   []string
 	id         string
 	place      place
 	chain      *engine.RuleChainCtx // nil outside a chain
@@ -116,7 +117,7 @@ func (n *Node) Init(config types.Config, configuration types.Configuration) erro
 		return err
 	}
 	n.id = base.NodeUtils.GetSelfDefinition(configuration).Id
-	n.log = newLogger(config, n.id)
+	n.log = newLogger(config, chainID(configuration), n.id)
 	q, err := n.engine.compile(s, n.log)
 	if err != nil {
 		return err
@@ -127,6 +128,10 @@ func (n *Node) Init(config types.Config, configuration types.Configuration) erro
 	n.ruleConfig = config
 	n.settings, n.Config, n.query = s, s.Configuration, q
 	n.queryType = queryType(q)
+	n.warnings = s.warnings(q)
+	for _, w := range n.warnings {
+		n.log.Warn("%s", w)
+	}
 	n.gone = make(chan struct{})
 	n.lostNotice.every = 10 * time.Second
 	q.AddResultSink(n.onResult)
@@ -327,6 +332,22 @@ func (n *Node) Explain() string {
 		return ""
 	}
 	return n.query.Explain()
+}
+
+// Warnings are what is allowed in the configuration but hardly meant, such as inputs
+// of a join that no message can reach. The caller must not change them.
+func (n *Node) Warnings() []string { return n.warnings }
+
+// chainID is the id of the chain that a node's configuration belongs to, or "".
+func chainID(configuration types.Configuration) string {
+	chain := base.NodeUtils.GetChainCtx(configuration)
+	if c, ok := chain.(*engine.RuleChainCtx); chain == nil || ok && c == nil {
+		return ""
+	}
+	if def := chain.Definition(); def != nil {
+		return def.RuleChain.ID
+	}
+	return ""
 }
 
 // Check finds everything that Init would find wrong with a configuration, without
