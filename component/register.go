@@ -1,5 +1,5 @@
-// Package component puts the project's nodes into a RuleGo component registry and
-// drains rule chains before they stop.
+// Package component puts the project's nodes into a RuleGo component registry, warns
+// of what is hardly meant in a chain, and drains rule chains before they stop.
 //
 // A program that only wants the nodes imports component/register for its side
 // effect. component/plugin is the same as a plugin file.

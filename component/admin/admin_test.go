@@ -269,6 +269,26 @@ func TestReloadThatLetsTheStateGo(t *testing.T) {
 	require.Contains(t, s.call("POST", "/chains/acks", two).text, `{"node":"b","state":"new"}`)
 }
 
+// What is allowed but hardly meant is in every answer about it.
+func TestAnswersWarn(t *testing.T) {
+	s := newServer(t, "")
+	chain := strings.Replace(chainOf(ackSQL), `"streamKey":"s"`, `"streamKey":""`, 1)
+	a := s.call("POST", "/chains/acks", strings.Replace(chain, `"stream_event"`, `"stream_events"`, 1))
+	require.Equal(t, 200, a.status, a.text)
+	warnings := a.body["warnings"].([]any)
+	require.Len(t, warnings, 2)
+	require.Contains(t, warnings[0], `did you mean "stream_event"?`)
+	require.Contains(t, warnings[1], `node a: streamKey is empty`)
+	for _, a := range []answer{
+		s.call("GET", "/chains/acks/nodes/a/stats", ""), s.call("GET", "/chains/acks/nodes/a/explain", ""),
+		s.call("POST", "/chains/acks/nodes/a", `{"joinMaxKeys":5}`),
+	} {
+		require.Contains(t, a.body["warnings"].([]any)[0], "none can ever reach")
+	}
+	require.NotContains(t, s.call("POST", "/chains/acks/nodes/a", `{"streamKey":"s"}`).body, "warnings")
+	require.NotContains(t, s.call("GET", "/chains/acks/nodes/a/stats", "").body, "warnings")
+}
+
 func TestStatsAndExplain(t *testing.T) {
 	s := newServer(t, "")
 	require.Equal(t, 200, s.call("POST", "/chains/acks", chainOf(ackSQL)).status)

@@ -11,6 +11,8 @@ type chainAnswer struct {
 	Chain   string      `json:"chain"`
 	Created bool        `json:"created"`
 	Nodes   []nodeState `json:"nodes,omitempty"` // of ours, when the chain was reloaded
+	// Warnings are allowed but hardly meant, as in the other answers.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // nodeAnswer answers a change of one node.
@@ -18,6 +20,19 @@ type nodeAnswer struct {
 	Chain string `json:"chain"`
 	Node  string `json:"node"`
 	stateAnswer
+	Warnings []string `json:"warnings,omitempty"` // of this node
+}
+
+// statsAnswer answers for a node's counters.
+type statsAnswer struct {
+	Stats    map[string]int64 `json:"stats"`
+	Warnings []string         `json:"warnings,omitempty"`
+}
+
+// explainAnswer answers for a node's plan.
+type explainAnswer struct {
+	Explain  string   `json:"explain"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type nodeState struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
 
+	"github.com/streamjoin/streamjoin/component"
 	"github.com/streamjoin/streamjoin/component/definition"
 )
 
@@ -110,7 +111,7 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 	if err := a.changed(id, e); err != nil {
 		return nil, err
 	}
-	answer := chainAnswer{Chain: id, Created: !known}
+	answer := chainAnswer{Chain: id, Created: !known, Warnings: component.Warnings(e)}
 	if known {
 		answer.Nodes = handovers(e)
 	}

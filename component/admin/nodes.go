@@ -71,7 +71,7 @@ func (a *API) postNode(r *http.Request, params httprouter.Params) (any, error) {
 	}
 	answer := nodeAnswer{Chain: params.ByName("chain"), Node: edited.Id}
 	if n, ok := instanceOf(chain, edited.Id); ok {
-		answer.stateAnswer = stateOf(n)
+		answer.stateAnswer, answer.Warnings = stateOf(n), n.Warnings()
 	}
 	return answer, nil
 }
@@ -81,7 +81,7 @@ func (a *API) getStats(_ *http.Request, params httprouter.Params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"stats": n.Stats()}, nil
+	return statsAnswer{n.Stats(), n.Warnings()}, nil
 }
 
 func (a *API) getExplain(_ *http.Request, params httprouter.Params) (any, error) {
@@ -89,7 +89,7 @@ func (a *API) getExplain(_ *http.Request, params httprouter.Params) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"explain": n.Explain()}, nil
+	return explainAnswer{n.Explain(), n.Warnings()}, nil
 }
 
 func (a *API) instance(params httprouter.Params) (*streamaggregator.Node, error) {
