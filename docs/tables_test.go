@@ -79,11 +79,11 @@ func TestCounterTable(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	log := &lines{}
 	q := joinnode.New(joinnode.WithLogger(log), joinnode.WithJoinMaxKeys(2), joinnode.WithJoinMaxRows(2))
-	require.NoError(t, q.Execute("SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k WITH (TIMESTAMP = 'ts', TIMEUNIT = 'ms')"))
+	require.NoError(t, q.Execute("SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k WHERE a.x IS NULL OR a.x > 1 WITH (TIMESTAMP = 'ts', TIMEUNIT = 'ms')"))
 	for _, row := range []string{
 		`{"k":1,"ts":100000}`, `{"k":2,"ts":100000}`, // both keys
 		`{"k":2,"ts":100000}`, // one row too many
-		`{"k":2,"ts":1000}`, `{"k":2}`,
+		`{"k":2,"ts":1000}`, `{"k":2}`, `{"k":1,"ts":100000,"x":"text"}`,
 		fmt.Sprintf(`{"k":2,"ts":%d}`, time.Now().Add(48*time.Hour).UnixMilli()),
 	} {
 		require.NoError(t, q.EmitJSON("a", []byte(row)))
@@ -105,7 +105,7 @@ func TestAdvice(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 5, checked, said)
+	require.Equal(t, 6, checked, said)
 }
 
 // TestFunctionTable compares the table of functions with StreamSQL's registry:

@@ -22,6 +22,7 @@ type term struct {
 	// constant says that val is what the term always is.
 	constant bool
 	val      value.Value
+	sql      syntax.Expr // that it was compiled from
 }
 
 func constant(v value.Value) term {
@@ -41,16 +42,12 @@ func (t term) asPredicate() Predicate {
 		return t.pred
 	}
 	expr := t.expr
-	if t.constant {
-		tri, mismatch := value.ToTri(t.val)
-		return func(ctx *Context, _ row.Row) value.Tri {
-			ctx.mismatched(mismatch)
-			return tri
-		}
-	}
 	return func(ctx *Context, r row.Row) value.Tri {
-		tri, mismatch := value.ToTri(expr(ctx, r))
-		ctx.mismatched(mismatch)
+		v := expr(ctx, r)
+		tri, mismatch := value.ToTri(v)
+		if mismatch {
+			ctx.mismatchOf(t.sql, v)
+		}
 		return tri
 	}
 }
@@ -72,6 +69,12 @@ func fold(t term, parts ...term) term {
 }
 
 func (c *compiler) compile(e syntax.Expr) (term, error) {
+	t, err := c.term(e)
+	t.sql = e
+	return t, err
+}
+
+func (c *compiler) term(e syntax.Expr) (term, error) {
 	switch e := e.(type) {
 	case *syntax.Column:
 		return c.column(e)
@@ -169,8 +172,11 @@ func (c *compiler) unary(e *syntax.Unary) (term, error) {
 		}
 		expr := x.asExpr()
 		t.expr = func(ctx *Context, r row.Row) value.Value {
-			v, mismatch := apply(expr(ctx, r))
-			ctx.mismatched(mismatch)
+			x := expr(ctx, r)
+			v, mismatch := apply(x)
+			if mismatch {
+				ctx.mismatchOf(e, x)
+			}
 			return v
 		}
 	default:
@@ -227,7 +233,7 @@ func (c *compiler) caseOf(e *syntax.Case) (term, error) {
 		for i := range arms {
 			var holds value.Tri
 			if operand != nil {
-				holds = equal.test(ctx, x, arms[i].is(ctx, r))
+				holds = equal.test(ctx, e, x, arms[i].is(ctx, r))
 			} else {
 				holds = arms[i].when(ctx, r)
 			}

@@ -31,6 +31,8 @@ type Context struct {
 	// were of kinds that do not go together (semantics.md §7); each made its
 	// result unknown or NULL. One operator counts at most once per row.
 	TypeMismatch int64
+	// Example is one of them: the first since it was nil.
+	Example *Mismatch
 	// FunctionErrors counts calls that failed or panicked with arguments that
 	// were all present; each made its result NULL.
 	FunctionErrors int64
@@ -57,13 +59,6 @@ func (c *Context) now() time.Time {
 		return time.Now()
 	}
 	return c.Now()
-}
-
-// mismatched counts a mismatch if there is one.
-func (c *Context) mismatched(yes bool) {
-	if yes {
-		c.TypeMismatch++
-	}
 }
 
 // Compile returns the closure that computes e. Errors are *syntax.Error without

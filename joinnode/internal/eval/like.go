@@ -21,7 +21,9 @@ func (c *compiler) like(e *syntax.Like) (term, error) {
 	x, pattern := terms[0].asExpr(), terms[1].asExpr()
 	pred := func(ctx *Context, r row.Row) value.Tri {
 		text, p := x(ctx, r).Resolve(), pattern(ctx, r).Resolve()
-		ctx.mismatched(!isTextOrNull(text) || !isTextOrNull(p))
+		if !isTextOrNull(text) || !isTextOrNull(p) {
+			ctx.mismatch(e, text, p)
+		}
 		if text.Kind != value.Text || p.Kind != value.Text {
 			return value.Unknown
 		}
@@ -31,7 +33,9 @@ func (c *compiler) like(e *syntax.Like) (term, error) {
 		match := compileLike(string(p.Text))
 		pred = func(ctx *Context, r row.Row) value.Tri {
 			text := x(ctx, r).Resolve()
-			ctx.mismatched(!isTextOrNull(text))
+			if !isTextOrNull(text) {
+				ctx.mismatch(e, text, p)
+			}
 			if text.Kind != value.Text {
 				return value.Unknown
 			}

@@ -24,10 +24,13 @@ var comparisons = map[string]comparison{
 }
 
 // test compares a with b. NULL, NaN and operands of different kinds make it
-// Unknown, and so does asking which of two objects is less.
-func (c comparison) test(ctx *Context, a, b value.Value) value.Tri {
+// Unknown, and so does asking which of two objects is less. e is what the query
+// has it in.
+func (c comparison) test(ctx *Context, e syntax.Expr, a, b value.Value) value.Tri {
 	t, mismatch := c.outcome(a, b)
-	ctx.mismatched(mismatch)
+	if mismatch {
+		ctx.mismatch(e, a, b)
+	}
 	return t
 }
 
@@ -73,17 +76,20 @@ func (c *compiler) binary(e *syntax.Binary) (term, error) {
 	var t term
 	fx, fy := x.asExpr(), y.asExpr()
 	if cmp, ok := comparisons[e.Op]; ok {
-		t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, fx(ctx, r), fy(ctx, r)) }
+		t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, e, fx(ctx, r), fy(ctx, r)) }
 		if y.constant {
 			right := y.val
-			t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, fx(ctx, r), right) }
+			t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, e, fx(ctx, r), right) }
 		}
 		return fold(t, x, y), nil
 	}
 	if apply, ok := arithmetic[e.Op]; ok {
 		t.expr = func(ctx *Context, r row.Row) value.Value {
-			v, mismatch := apply(fx(ctx, r), fy(ctx, r))
-			ctx.mismatched(mismatch)
+			x, y := fx(ctx, r), fy(ctx, r)
+			v, mismatch := apply(x, y)
+			if mismatch {
+				ctx.mismatch(e, x, y)
+			}
 			return v
 		}
 		return fold(t, x, y), nil

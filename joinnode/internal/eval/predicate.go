@@ -34,13 +34,19 @@ func (c *compiler) between(e *syntax.Between) (term, error) {
 	}
 	x, lo, hi := terms[0].asExpr(), terms[1].asExpr(), terms[2].asExpr()
 	pred := func(ctx *Context, r row.Row) value.Tri {
-		v := x(ctx, r)
-		above, mismatchLo := greaterOrEqual.outcome(v, lo(ctx, r))
+		v, least := x(ctx, r), lo(ctx, r)
+		above, mismatchLo := greaterOrEqual.outcome(v, least)
 		if above == value.False {
 			return value.False
 		}
-		below, mismatchHi := lessOrEqual.outcome(v, hi(ctx, r))
-		ctx.mismatched(mismatchLo || mismatchHi)
+		most := hi(ctx, r)
+		below, mismatchHi := lessOrEqual.outcome(v, most)
+		switch {
+		case mismatchLo:
+			ctx.mismatch(e, v, least)
+		case mismatchHi:
+			ctx.mismatch(e, v, most)
+		}
 		return value.And(above, below)
 	}
 	return fold(term{pred: negated(pred, e.Not)}, terms...), nil
@@ -65,9 +71,9 @@ func (c *compiler) in(e *syntax.In) (term, error) {
 	}
 	var pred Predicate
 	if len(constants) == len(list) && len(list) > linearIn {
-		pred = inSet(x.asExpr(), newSet(constants))
+		pred = inSet(e, x.asExpr(), newSet(constants))
 	} else {
-		pred = inList(x.asExpr(), list)
+		pred = inList(e, x.asExpr(), list)
 	}
 	return fold(term{pred: negated(pred, e.Not)}, append(list, x)...), nil
 }
@@ -76,23 +82,29 @@ func (c *compiler) in(e *syntax.In) (term, error) {
 // building the key of x and looking it up.
 const linearIn = 8
 
-func inList(x Expr, list []term) Predicate {
+func inList(in syntax.Expr, x Expr, list []term) Predicate {
 	exprs := make([]Expr, len(list))
 	for i, t := range list {
 		exprs[i] = t.asExpr()
 	}
 	return func(ctx *Context, r row.Row) value.Tri {
 		v := x(ctx, r)
+		var other value.Value // the first that v does not compare with
 		result, mismatch := value.False, false
 		for _, e := range exprs {
-			t, m := equal.outcome(v, e(ctx, r))
+			member := e(ctx, r)
+			t, m := equal.outcome(v, member)
 			if t == value.True {
 				return value.True
 			}
 			result = value.Or(result, t)
-			mismatch = mismatch || m
+			if m && !mismatch {
+				other, mismatch = member, true
+			}
 		}
-		ctx.mismatched(mismatch)
+		if mismatch {
+			ctx.mismatch(in, v, other)
+		}
 		return result
 	}
 }
@@ -125,7 +137,7 @@ func newSet(list []value.Value) set {
 	return s
 }
 
-func inSet(x Expr, s set) Predicate {
+func inSet(in syntax.Expr, x Expr, s set) Predicate {
 	return func(ctx *Context, r row.Row) value.Tri {
 		v := x(ctx, r)
 		if v.IsNull() || v.IsNaN() {
@@ -135,12 +147,13 @@ func inSet(x Expr, s set) Predicate {
 		if _, found := s.keys[string(ctx.key)]; found {
 			return value.True
 		}
-		mismatch := false
 		for _, k := range s.kinds {
-			mismatch = mismatch || !value.Comparable(k, v)
+			if !value.Comparable(k, v) {
+				ctx.mismatch(in, v, k)
+				return value.Unknown
+			}
 		}
-		ctx.mismatched(mismatch)
-		if mismatch || s.null {
+		if s.null {
 			return value.Unknown
 		}
 		return value.False

@@ -30,6 +30,7 @@ type counters struct {
 
 	rejected  []int64 // by stage: composite rows that WHERE refused before a reload
 	failed    []int64 // by stage: function errors that the warnings know of
+	unlike    []int64 // by stage: type mismatches that they know of
 	skewSince []int64 // by stage: clock since |skew| is above W/4; 0 = it is not
 }
 
@@ -37,7 +38,7 @@ func newCounters(p *Pipeline) *counters {
 	n := len(p.plan.Stages)
 	r := metrics.NewRegistry()
 	c := &counters{p: p, registry: r, warnings: newWarnings(p.cfg.Log, p.cfg.Clock, n),
-		drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n), rejected: make([]int64, n), failed: make([]int64, n),
+		drops: make([][operator.NumReasons]int64, n), pending: make([]int64, n), rejected: make([]int64, n), failed: make([]int64, n), unlike: make([]int64, n),
 		overflowed: make([]atomic.Int64, n), skewSince: make([]int64, n)}
 	for i := range n {
 		c.stages = append(c.stages, newStageMetrics(r, i))
@@ -120,6 +121,12 @@ func (c *counters) publishStage(i int, overflowed int64) (lost int64) {
 	if failed := s.context.FunctionErrors; failed > c.failed[i] {
 		c.warnings.functionErrors(i, failed-c.failed[i], s.context.LastFunctionError)
 		c.failed[i] = failed
+	}
+	if unlike := s.context.TypeMismatch; unlike > c.unlike[i] {
+		if c.warnings.mismatches(i, unlike-c.unlike[i], s.context.Example) {
+			s.context.Example = nil
+		}
+		c.unlike[i] = unlike
 	}
 	return late + d[operator.RowsGate] + d[operator.KeyEvicted]
 }

@@ -126,6 +126,25 @@ func TestFunctionErrors(t *testing.T) {
 	s.Stop()
 }
 
+// TestTypeMismatches are warned of with an example; the values are those of the
+// first case since the line before.
+func TestTypeMismatches(t *testing.T) {
+	c := newClock()
+	s := begin(t, "SELECT a.id AS a FROM sa AS a JOIN sb AS b WITHIN 1 HOUR ON a.k = b.k WHERE a.k < 5 AND a.id <= b.n", c.use)
+	s.put(t, s.row(0, "a", 1), s.row(0, "a", "text"))
+	s.drain(t)
+	require.Equal(t, []string{`join stage 1: values of kinds that do not go together gave NULL, such as the text "text" and the number 5 in a.k < 5 (1 since the last warning, counter type_mismatch); cast, or mend the source`}, s.log.take())
+	s.put(t, s.row(1, "b", 1, nil, "n", 80.5), s.row(0, "a", "other"))
+	s.drain(t)
+	require.Empty(t, s.log.take())
+	c.set(10 * second)
+	s.put(t, s.row(0, "a", true))
+	s.drain(t)
+	require.Equal(t, 1, containing(s.log.take(), `join stage 1: values of kinds that do not go together gave NULL, such as the text "a" and the number 80.5 in a.id <= b.n (3 since the last warning, counter type_mismatch); cast`))
+	require.EqualValues(t, 4, s.Stats()["join_stage1_type_mismatch"])
+	s.Stop()
+}
+
 // TestSkew: the gauge at once, the warning after ten seconds above a quarter of
 // WITHIN.
 func TestSkew(t *testing.T) {

@@ -118,6 +118,7 @@ func (c *counters) inherit(old *counters) {
 	copy(c.drops, old.drops)
 	copy(c.pending, old.pending)
 	copy(c.failed, old.failed)
+	copy(c.unlike, old.unlike)
 	copy(c.skewSince, old.skewSince)
 	for i := range c.overflowed {
 		c.overflowed[i].Add(old.overflowed[i].Load())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rulego/streamsql/logger"
 
+	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
@@ -69,4 +70,14 @@ func (w *warnings) functionErrors(stage int, calls int64, last error) {
 	if n, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "function errors"}, calls); due {
 		w.log.Warn("%s: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", w.stages[stage], n, last)
 	}
+}
+
+// mismatches tells whether it has written the example.
+func (w *warnings) mismatches(stage int, cases int64, example *eval.Mismatch) bool {
+	n, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "type mismatch"}, cases)
+	if due && example != nil {
+		w.log.Warn("%s: values of kinds that do not go together gave NULL, such as %s in %s (%d since the last warning, counter type_mismatch); cast, or mend the source",
+			w.stages[stage], example.Values, example.SQL, n)
+	}
+	return due
 }
