@@ -90,7 +90,13 @@ type column struct {
 // columnAt reads the tag and length at off, which must be inside enc. Bytes
 // that cannot have been written by Append read as tagBad and swallow the rest.
 func columnAt(enc []byte, off int) column {
-	c := column{tag: enc[off] & 15, detail: enc[off] >> 4, start: off + 1}
+	b := enc[off]
+	c := column{tag: b & 15, detail: b >> 4, start: off + 1}
+	if isBrief(b) {
+		if c.end = c.start + int(c.detail); c.end <= len(enc) {
+			return c
+		}
+	}
 	switch c.tag {
 	case tagNull, tagBool:
 		c.end = c.start
@@ -179,7 +185,7 @@ func (r Row) Offset(i int) int {
 	}
 	off := 0
 	for ; i > 0 && off < len(r.Enc); i-- {
-		off = columnAt(r.Enc, off).end
+		off = skip(r.Enc, off)
 	}
 	return off
 }
@@ -198,7 +204,7 @@ func (r Row) Col(i int) value.Value {
 func (r Row) Len() int {
 	n := 0
 	for off := 0; off < len(r.Enc); n++ {
-		off = columnAt(r.Enc, off).end
+		off = skip(r.Enc, off)
 	}
 	return n
 }
@@ -282,7 +288,7 @@ func (c *cursor) seek(i int) (int, bool) {
 		c.i, c.off = 0, 0
 	}
 	for c.i < i && c.off < len(c.row.Enc) {
-		c.off = columnAt(c.row.Enc, c.off).end
+		c.off = skip(c.row.Enc, c.off)
 		c.i++
 	}
 	return c.off, c.i == i && c.off < len(c.row.Enc)

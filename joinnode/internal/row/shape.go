@@ -41,7 +41,8 @@ type Shape struct {
 
 type shapeField struct {
 	Field
-	label []byte // `"name":`
+	label   []byte // `"name":`
+	opening []byte // the label behind a brace or a comma; of Shapes without Spread
 	// track says that names spread here can be in the way of others.
 	track bool
 }
@@ -60,6 +61,10 @@ func NewShape(fields []Field) *Shape {
 		} else {
 			s.named.add(f.Name)
 			sf.label = append(value.AppendJSON(nil, value.OfText(f.Name)), ':')
+			sf.opening = append([]byte{','}, sf.label...)
+			if len(s.fields) == 0 {
+				sf.opening[0] = '{'
+			}
 		}
 		s.fields = append(s.fields, sf)
 	}
@@ -74,13 +79,19 @@ func (s *Shape) AppendJSON(dst []byte, r Row) []byte {
 	if s.spread {
 		return s.appendSpread(dst, r)
 	}
+	if len(s.fields) == 0 {
+		return append(dst, "{}"...)
+	}
 	at := cursor{row: r}
-	dst = append(dst, '{')
 	for i := range s.fields {
-		if i > 0 {
-			dst = append(dst, ',')
+		f := &s.fields[i]
+		dst = append(dst, f.opening...)
+		off, ok := at.seek(f.Col)
+		if !ok {
+			dst = f.appendNull(dst)
+			continue
 		}
-		dst = s.fields[i].appendTo(dst, &at)
+		dst = f.appendColumn(dst, r, off)
 	}
 	return append(dst, '}')
 }
@@ -126,8 +137,7 @@ func (f *shapeField) appendColumn(dst []byte, r Row, off int) []byte {
 	case tagNumber, tagJSON:
 		return append(dst, r.Enc[c.start:c.end]...)
 	case tagPlain:
-		dst = append(dst, '"')
-		dst = append(dst, r.Enc[c.start:c.end]...)
+		dst = append(append(dst, '"'), r.Enc[c.start:c.end]...)
 		return append(dst, '"')
 	}
 	v := c.value(r)
