@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/rulego/streamsql/metrics"
@@ -9,10 +10,11 @@ import (
 )
 
 // counters count for one query. The loop owns plain integers and publishes them
-// into a metrics registry between steps, so that counting costs no atomics and
-// readers never see half a step.
+// into a metrics registry between steps, so that counting costs no atomics. Stats
+// never sees half a step; a reader of the registry itself may.
 type counters struct {
 	p        *Pipeline
+	mu       sync.Mutex // held while the registry is brought up to date
 	registry *metrics.Registry
 	warnings *warnings
 
@@ -78,6 +80,8 @@ func (p *Pipeline) Refused() {
 
 // publish brings the registry up to date.
 func (c *counters) publish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var dropped, overflowed int64
 	for i := range c.stages {
 		over := c.overflowed[i].Load()
@@ -176,6 +180,8 @@ func (p *Pipeline) Metrics() *metrics.Registry { return p.counters.registry }
 // Stats returns every counter and gauge by name. Watermarks are ns since the
 // epoch, 0 where nothing was seen.
 func (p *Pipeline) Stats() map[string]int64 {
+	p.counters.mu.Lock()
+	defer p.counters.mu.Unlock()
 	stats := map[string]int64{}
 	for name, v := range p.counters.registry.Snapshot() {
 		if n, ok := v.(int64); ok {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rulego/streamsql/functions"
@@ -185,5 +186,29 @@ func TestSkew(t *testing.T) {
 	lines := s.log.take()
 	require.Equal(t, 1, containing(lines, "the right stream is 16s ahead"))
 	require.Equal(t, 1, containing(lines, "further apart than 0s are missed"))
+	s.Stop()
+}
+
+// TestStatsAreOfOneMoment: what belongs together is never seen half.
+func TestStatsAreOfOneMoment(t *testing.T) {
+	s := begin(t, inner)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				s.put(t, s.row(i%2, "x", i/2))
+			}
+		}
+	})
+	for range 2000 {
+		stats := s.Stats()
+		require.Equal(t, stats["join_stage1_matches_emitted"], stats["output_count"])
+	}
+	close(stop)
+	wg.Wait()
 	s.Stop()
 }

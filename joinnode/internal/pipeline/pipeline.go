@@ -97,6 +97,7 @@ type Pipeline struct {
 func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
 	pl := &Pipeline{cfg: cfg, plan: p, queue: newQueue(cfg), now: minTime,
 		loopDone: make(chan struct{}), done: make(chan struct{}), sinks: &SinkGoroutine{}}
+	pl.queue.sinks = pl.sinks
 	pl.counters = newCounters(pl)
 	pl.out = newOutbox(pl)
 	g, err := newGraph(pl)

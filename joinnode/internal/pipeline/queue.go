@@ -69,6 +69,7 @@ type queue struct {
 	block        bool
 	blockTimeout time.Duration
 	onFirst      func() // starts the goroutines; called once, under the lock
+	sinks        *SinkGoroutine
 
 	mu      sync.Mutex
 	arrived sync.Cond // the loop waits here
@@ -166,6 +167,8 @@ func (q *queue) waitForRoom(n int) error {
 	if !q.block {
 		return ErrOverflow
 	}
+	// A sink that waits for results to be delivered waits for itself.
+	inSink := q.sinks.Current()
 	w := &waiter{}
 	q.waiting = append(q.waiting, w)
 	defer q.leaveLocked(w)
@@ -180,7 +183,7 @@ func (q *queue) waitForRoom(n int) error {
 		if q.closed {
 			return ErrClosed
 		}
-		if w.expired {
+		if w.expired || inSink && q.backlog >= q.backlogLimit {
 			return ErrOverflow
 		}
 		q.space.Wait()
@@ -264,7 +267,5 @@ func (q *queue) addBacklog(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.backlog += n
-	if n < 0 {
-		q.space.Broadcast()
-	}
+	q.space.Broadcast() // more room, or for a sink that waits, none to hope for
 }

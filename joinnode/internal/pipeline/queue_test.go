@@ -170,6 +170,30 @@ func TestACallerThatGivesUpLeavesTheLine(t *testing.T) {
 	})
 }
 
+// TestASinkDoesNotWaitForItself: while results wait to be delivered, the goroutine
+// that delivers them gets its answer at once.
+func TestASinkDoesNotWaitForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newTestQueue(1)
+		q.sinks = &SinkGoroutine{}
+		q.sinks.Enter()
+		q.addBacklog(2)
+		started := time.Now()
+		require.ErrorIs(t, q.put(group("a")), ErrOverflow)
+		require.Zero(t, time.Since(started))
+		q.addBacklog(-2)
+		require.NoError(t, q.put(group("b")))
+
+		// For room in the queue it waits like anybody, until results back up.
+		go func() {
+			time.Sleep(time.Second)
+			q.addBacklog(2)
+		}()
+		require.ErrorIs(t, q.put(group("c")), ErrOverflow)
+		require.Equal(t, time.Second, time.Since(started))
+	})
+}
+
 func TestCloseWhileBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newTestQueue(1)

@@ -44,12 +44,20 @@ type names struct {
 	inputs []Input // the plan's, bound so far
 }
 
+// maxInputs is how many streams a query may join: a result knows by a bit of a
+// 64-bit word which of them are NULL.
+const maxInputs = 64
+
 // bindNames collects streams and aliases and refuses names that could mean two
 // things.
 func (b *builder) bindNames() error {
 	sources := []syntax.Source{b.stmt.From}
 	for i := range b.stmt.Joins {
 		sources = append(sources, b.stmt.Joins[i].Source)
+	}
+	if len(sources) > maxInputs {
+		return b.errorf(sources[maxInputs].Pos, ErrUnsupported, "join in two queries, the second one reading the results of the first",
+			"a query joins at most %d streams, this one has %d", maxInputs, len(sources))
 	}
 	streams, aliases := map[string]bool{}, map[string]bool{}
 	for _, s := range sources {

@@ -1,11 +1,14 @@
 package plan
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
 func TestNamesRefused(t *testing.T) {
@@ -24,6 +27,21 @@ func TestNamesRefused(t *testing.T) {
 		{"joined later", "SELECT a.x FROM s AS a JOIN t AS b WITHIN 1 S ON ¦c.k = b.k JOIN u AS c WITHIN 1 S ON a.k = c.k", ErrUnknownName, `"c" is joined later`, "before it"},
 		{"unknown function", "SELECT ¦uper(a.x) AS u FROM s AS a JOIN t AS b WITHIN 1 S ON a.k = b.k", eval.ErrFunction, "uper", "upper"},
 	})
+}
+
+func TestMostStreams(t *testing.T) {
+	query := func(streams int) string {
+		sql := "SELECT s0.x FROM s0"
+		for i := 1; i < streams; i++ {
+			sql += fmt.Sprintf("\nJOIN s%d WITHIN 1 S ON s0.k = s%d.k", i, i)
+		}
+		return sql
+	}
+	stmt, err := syntax.Parse(query(64))
+	require.NoError(t, err)
+	_, err = Build(stmt, query(64))
+	require.NoError(t, err)
+	checkAll(t, []refusal{{"one too many", strings.Replace(query(65), "JOIN s64", "JOIN ¦s64", 1), ErrUnsupported, "at most 64 streams, this one has 65", "two queries"}})
 }
 
 func TestOn(t *testing.T) {
