@@ -57,11 +57,11 @@ func newAccount(sent int, e types.RuleEngine, results *resultPrinter) (*account,
 			{join[joinStage+"late_dropped"], "late", true},
 			{join[joinStage+"input_dropped"] + join[joinStage+"rows_dropped"] + join[joinStage+"rows_evicted"], "dropped by a limit", true},
 		}},
-		{"joined", join[joinStage+"matches_emitted"], []part{
-			{joined, "left the join", false},
+		{"matched", join[joinStage+"matches_emitted"], []part{
+			{joined, "sent on to the windows", false},
 			{join["node_undelivered"], "undelivered", true},
 		}},
-		{"left", joined, []part{
+		{"sent on", joined, []part{
 			{int64(results.aggregated()), "counted in windows", false},
 			{window["node_refused"], "refused by the window node", true},
 		}},

@@ -44,6 +44,8 @@ func TestBinary(t *testing.T) {
 	t.Run("wrong usage", func(t *testing.T) { testWrongUsage(t, binary) })
 	t.Run("run", func(t *testing.T) { testRun(t, binary) })
 	t.Run("admin API stays here", func(t *testing.T) { testAdminNeedsToken(t, binary) })
+	t.Run("run a folder", func(t *testing.T) { testRunFolder(t, binary) })
+	t.Run("run without the broker", func(t *testing.T) { testBrokerIsMissing(t, binary) })
 	t.Run("run bad chains", func(t *testing.T) { testRunBadChains(t, binary) })
 }
 
@@ -170,6 +172,10 @@ func testCheck(t *testing.T, binary string) {
 	require.True(t, strings.HasPrefix(stdout, "OK\n"), stdout)
 	require.Contains(t, stdout, "30s", "EXPLAIN tells the bound of the state")
 
+	stdout, stderr, exit = run(t, binary, "check", goodSQL+" WITH (IDLETIMEOUT = '30s')")
+	require.Zero(t, exit, stderr)
+	require.Equal(t, 1, strings.Count(stdout+stderr, "no effect without TIMESTAMP"), "a warning once")
+
 	stdout, stderr, exit = run(t, binary, "check", "SELECT s.a FROM s\nJOIN v WITHIN 0 SECONDS ON s.k = v.k")
 	require.Equal(t, 1, exit)
 	require.Empty(t, stdout)
@@ -195,8 +201,9 @@ func testWrongUsage(t *testing.T, binary string) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, stderr, exit := run(t, binary, c.args...)
-			require.NotZero(t, exit)
+			require.Equal(t, 2, exit)
 			require.Contains(t, stderr, c.says)
+			require.Equal(t, 1, strings.Count(stderr, "\n"), "one useful line: %s", stderr)
 		})
 	}
 }
@@ -226,12 +233,15 @@ func testRunBadChains(t *testing.T, binary string) {
 		{"misspelt field", `did you mean "ruleChain"?`, []string{writeFile(t, "misspelt.json", strings.Replace(chainWith("one", goodSQL), "ruleChain", "rulechain", 1))}},
 		{"unknown type", `did you mean "x/streamAggregator"?`, []string{writeFile(t, "type.json", strings.Replace(chainWith("one", goodSQL), "Aggregator", "Agregator", 1))}},
 		{"bad SQL", "^", []string{writeFile(t, "sql.json", chainWith("one", "SELECT s.a FROM s JOIN v WITHIN 0 SECONDS ON s.k = v.k"))}},
+		{"a list of messages", "streamjoin play ../../chains/card-face", []string{"../../chains/card-face/arrivals.jsonl"}},
+		{"folder without a chain", "chain.json", []string{t.TempDir()}},
 		{"two chains of one id", `"one" is running already`, []string{good, writeFile(t, "twin.json", chainWith("one", goodSQL))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, stderr, exit := run(t, binary, append([]string{"run", "--listen", ""}, c.files...)...)
+			stdout, stderr, exit := run(t, binary, append([]string{"run", "--listen", ""}, c.files...)...)
 			require.Equal(t, 1, exit, stderr)
 			require.Contains(t, stderr, c.says)
+			require.NotContains(t, stdout, "is running", "before everything has started")
 		})
 	}
 }
@@ -282,6 +292,8 @@ func testRun(t *testing.T, binary string) {
 	}
 	n := <-accepted
 	require.Greater(t, n, 500)
+	require.Contains(t, rest, `chain "rest-command-ack" drained and stopped`)
+	require.Contains(t, rest, fmt.Sprintf("node join: %d messages accepted, 1 refused; %d rows in; %d results sent on", n, n, n))
 	for i := range n {
 		require.Equal(t, 1, left[fmt.Sprintf("c%d", i)], "command %d of %d accepted", i, n)
 	}
@@ -294,7 +306,44 @@ func testAdminNeedsToken(t *testing.T, binary string) {
 	good := writeFile(t, "good.json", chainWith("one", goodSQL))
 	_, stderr, exit := run(t, binary, "run", "--listen", "0.0.0.0:6334", good)
 	require.Equal(t, 1, exit)
-	require.Contains(t, stderr, "token")
+	require.Contains(t, stderr, "--token or in STREAMJOIN_TOKEN")
+}
+
+// A chain whose broker is not there says which endpoint waits for what, and Ctrl-C
+// ends the wait.
+func testBrokerIsMissing(t *testing.T, binary string) {
+	text, err := os.ReadFile("../../chains/mqtt/chain.json")
+	require.NoError(t, err)
+	address := freeAddress(t)
+	file := writeFile(t, "mqtt.json", strings.Replace(string(text), "127.0.0.1:1883", address, 1))
+
+	began := time.Now()
+	p := startProcess(t, binary, "run", "--listen", "", file)
+	p.waitFor(t, "starting the chain in")
+	rest, exit := p.interrupt(t)
+	require.Zero(t, exit, p.stderr)
+	require.Contains(t, rest, "interrupted while the chain in "+file+" was starting")
+	require.Less(t, time.Since(began), 4*time.Second)
+
+	_, stderr, exit := run(t, binary, "run", "--listen", "", file)
+	require.Equal(t, 1, exit)
+	require.Contains(t, stderr, `endpoint "broker" (endpoint/mqtt at `+address+`) does not start: no connection in time; check that the broker runs`)
+}
+
+// A folder stands for its chain.json; connections through which nothing comes are
+// warned of, with the time as on all lines.
+func testRunFolder(t *testing.T, binary string) {
+	dir := t.TempDir()
+	chain := strings.Replace(chainWith("one", goodSQL), `"connections":[]`, `"connections":[{"fromId":"join","toId":"alert","type":"stream_event"}]`, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "chain.json"), []byte(chain), 0o600))
+	p := startProcess(t, binary, "run", "--listen", "", dir)
+	line := p.waitFor(t, "warning: ")
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S* warning: `, line)
+	require.Contains(t, line, `there is no node "alert"`)
+	p.waitFor(t, `chain "one" is running`)
+	p.waitFor(t, "ready")
+	_, exit := p.interrupt(t)
+	require.Zero(t, exit, p.stderr)
 }
 
 // freeAddress is a loopback address that nobody listens on.

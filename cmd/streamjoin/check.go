@@ -13,7 +13,7 @@ type checkCommand struct {
 
 // Run prints OK and the operator graph, or returns the error with its caret.
 func (c *checkCommand) Run(out *console) error {
-	query := joinnode.New()
+	query := joinnode.New(joinnode.WithDiscardLog()) // the plan has the warnings
 	defer query.Stop()
 	if err := query.Execute(c.SQL); err != nil {
 		return fmt.Errorf("the query does not compile:\n%w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	_ "github.com/rulego/rulego" // makes engines start the endpoints that their chains declare
 	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
 
@@ -18,7 +17,7 @@ import (
 type host struct {
 	pool    *engine.Pool
 	config  types.Config
-	started []types.RuleEngine // by start, in this order
+	started []types.RuleEngine // by keep, in this order
 }
 
 func newHost(log types.Logger) (*host, error) {
@@ -38,7 +37,8 @@ func newHost(log types.Logger) (*host, error) {
 }
 
 // start runs a chain under its own id, with its endpoints. Additional aspects see
-// what its nodes tell.
+// what its nodes tell. It may take long (an MQTT endpoint waits 8 s for its broker),
+// and RuleGo has no way to end it early.
 func (h *host) start(chain []byte, aspects ...types.Aspect) (types.RuleEngine, error) {
 	def, err := definition.Parse(chain)
 	if err != nil {
@@ -51,13 +51,11 @@ func (h *host) start(chain []byte, aspects ...types.Aspect) (types.RuleEngine, e
 	if _, taken := h.pool.Get(def.RuleChain.ID); taken {
 		return nil, fmt.Errorf("a chain with the id %q is running already", def.RuleChain.ID)
 	}
-	e, err := h.pool.New("", chain, engine.WithConfig(h.config), types.WithAspects(aspects...))
-	if err != nil {
-		return nil, err
-	}
-	h.started = append(h.started, e)
-	return e, nil
+	return h.pool.New("", chain, engine.WithConfig(h.config), types.WithAspects(append(aspects, newEndpointAspect())...))
 }
+
+// keep makes stop end an engine.
+func (h *host) keep(e types.RuleEngine) { h.started = append(h.started, e) }
 
 // running are all chains: those started here, also without an id and so unknown
 // to the pool, and those that came through the admin API.
@@ -77,14 +75,18 @@ func (h *host) running() []types.RuleEngine {
 }
 
 // stop ends all chains, the newest first, so that no accepted row is lost: first
-// what feeds them, then their queries, then the engines.
-func (h *host) stop(ctx context.Context) error {
+// what feeds them, then their queries, then the engines. It shows each chain to
+// drained, when that is not nil, while its counters can still be read.
+func (h *host) stop(ctx context.Context, drained func(types.RuleEngine)) error {
 	var errs []error
 	all := h.running()
 	for i := len(all) - 1; i >= 0; i-- {
 		closeEndpoints(all[i])
 		if err := component.Drain(ctx, all[i]); err != nil {
 			errs = append(errs, fmt.Errorf("chain %q: %w", all[i].Id(), err))
+		}
+		if drained != nil {
+			drained(all[i])
 		}
 		all[i].Stop(ctx)
 	}

@@ -1,5 +1,6 @@
 // Command streamjoin hosts rule chains with the node x/streamAggregator, checks
-// queries, and has a demonstration that needs no input.
+// queries, plays recorded messages into a chain, and has a demonstration that needs
+// no input.
 package main
 
 import (
@@ -18,13 +19,24 @@ type cli struct {
 
 func main() {
 	var c cli
-	command := kong.Parse(&c,
+	parser, err := kong.New(&c,
 		kong.Name("streamjoin"),
 		kong.Description("Joins of live streams in SQL, inside RuleGo rule chains."),
-		kong.UsageOnError(),
 	)
-	if err := command.Run(newConsole(os.Stdout)); err != nil {
-		fmt.Fprintln(os.Stderr, "streamjoin:", err)
-		os.Exit(1)
+	if err != nil {
+		fail(err)
 	}
+	command, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "streamjoin: %v (streamjoin --help, streamjoin <command> --help)\n", err)
+		os.Exit(2)
+	}
+	if err := command.Run(newConsole(os.Stdout)); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "streamjoin:", err)
+	os.Exit(1)
 }

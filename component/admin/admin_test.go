@@ -6,11 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/julienschmidt/httprouter"
 	"github.com/rulego/rulego/api/types"
 	"github.com/rulego/rulego/engine"
 	"github.com/stretchr/testify/require"
@@ -351,6 +353,25 @@ func TestAddress(t *testing.T) {
 	}
 	_, err = open.NewEndpoint(engine.NewConfig(), "6334")
 	require.Error(t, err)
+}
+
+// created counts the chains that were made.
+type created struct{ n *int }
+
+func (c created) Order() int                                             { return 1 }
+func (c created) New() types.Aspect                                      { return c }
+func (c created) PointCut(types.RuleContext, types.RuleMsg, string) bool { return true }
+func (c created) OnCreated(types.NodeCtx) error                          { *c.n++; return nil }
+
+func TestNewChainsGetTheAspects(t *testing.T) {
+	n := 0
+	pool := engine.NewPool()
+	t.Cleanup(pool.Stop)
+	api := New(pool, Options{Config: engine.NewConfig(), Aspects: []types.Aspect{created{&n}}})
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/chains/c", strings.NewReader(`{"metadata":{"nodes":[{"id":"l","type":"log"}]}}`))
+	_, err := api.postChain(r, httprouter.Params{{Key: "chain", Value: "c"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
 }
 
 func TestChangeThatIsNotKept(t *testing.T) {

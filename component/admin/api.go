@@ -40,6 +40,8 @@ type Options struct {
 	Token string
 	// Config is the configuration of rule engines made for new chains.
 	Config types.Config
+	// Aspects are added to rule engines made for new chains.
+	Aspects []types.Aspect
 	// OnChange is told a chain's definition after each change, for hosts that keep
 	// it. RuleGo's own OnUpdated callback gets the old definition when a node is
 	// reloaded. An error is answered with status 500: the change is in effect, but

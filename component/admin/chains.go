@@ -99,7 +99,7 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 	if known {
 		err = e.ReloadSelf(dsl)
 	} else {
-		var options []types.RuleEngineOption
+		options := []types.RuleEngineOption{types.WithAspects(a.options.Aspects...)}
 		if config.ComponentsRegistry != nil {
 			options = append(options, engine.WithConfig(config))
 		}
