@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,7 +52,23 @@ func newDelegatedQuery(s *Streamsql, stmt *syntax.Select, sql string) (*delegate
 		}
 		q.order = append(q.order, name)
 	}
+	for _, w := range q.warnings() {
+		s.opts.log.Warn("%s", w)
+	}
 	return q, nil
+}
+
+// warnings are those of the plan, and that a table is not registered.
+func (q *delegatedQuery) warnings() []string {
+	missing := q.plan.Tables
+	if e := q.started(); e != nil {
+		missing = e.Unregistered()
+	}
+	list := slices.Clone(q.plan.Warnings)
+	for _, t := range missing {
+		list = append(list, q.plan.TableWarning(t))
+	}
+	return list
 }
 
 // open starts streamsql once.
@@ -315,8 +332,11 @@ func (q *delegatedQuery) explain() string {
 	if f := q.plan.TimestampField(); f != "" {
 		fmt.Fprintf(&b, "time: event time from %s\n", f)
 	}
-	fmt.Fprintf(&b, "runs as: %s\n", q.plan.SQL)
-	for _, w := range q.plan.Warnings {
+	fmt.Fprintf(&b, "StreamSQL runs: %s\n", q.plan.SQL)
+	if around := q.plan.Around(); len(around) > 0 {
+		fmt.Fprintf(&b, "this engine does around it: %s\n", strings.Join(around, ", "))
+	}
+	for _, w := range q.warnings() {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
 	return b.String()

@@ -360,3 +360,38 @@ func TestDelegatedStopWhileEmitting(t *testing.T) {
 		require.Equal(t, accepted.Load(), results.Load())
 	}
 }
+
+// TestForgottenWithin: a JOIN without WITHIN is a join with a table. That is
+// said at once, and until the table is there.
+func TestForgottenWithin(t *testing.T) {
+	log := &logRecord{}
+	e := joinnode.New(joinnode.WithLogger(log))
+	require.NoError(t, e.Execute("SELECT a.x FROM sa AS a JOIN sb AS b ON a.k = b.k LEFT JOIN sc ON a.k = sc.k WHERE a.x > b.y"))
+	const first = "JOIN sb has no WITHIN, so sb is a table and must be registered; to join a stream write JOIN sb AS b WITHIN 10 SECONDS ON …"
+	const second = "LEFT JOIN sc has no WITHIN, so sc is a table and must be registered; to join a stream write LEFT JOIN sc WITHIN 10 SECONDS ON …"
+	require.Equal(t, []string{first, second}, log.take())
+	require.Equal(t, `StreamSQL direct over stream sa
+  joins table sb
+  joins table sc
+StreamSQL runs: SELECT x FROM sa
+this engine does around it: the join with sb, the join with sc, WHERE
+warning: `+first+`
+warning: `+second+`
+`, e.Explain())
+	_, err := e.RegisterTable("sb", nil)
+	require.NoError(t, err)
+	require.NotContains(t, e.Explain(), first)
+	require.Contains(t, e.Explain(), second)
+	e.Stop()
+	require.Empty(t, log.take(), "once")
+}
+
+// TestWarningsOfADelegatedQuery come at Execute, not with the first row.
+func TestWarningsOfADelegatedQuery(t *testing.T) {
+	log := &logRecord{}
+	e := joinnode.New(joinnode.WithLogger(log))
+	require.NoError(t, e.Execute("SELECT count(*) AS n FROM s WHERE x > 1"))
+	require.Equal(t, []string{"an aggregate without a window runs in TumblingWindow('10s'), as StreamSQL has it"}, log.take())
+	require.Contains(t, e.Explain(), "\nthis engine does around it: WHERE, windows and event time\n")
+	e.Stop()
+}

@@ -144,9 +144,6 @@ func (e *Engine) start(rewritten string) error {
 		e.st.AddSyncSink(e.sinks.deliver)
 	}
 	e.st.Start()
-	for _, w := range e.plan.Warnings {
-		e.log.Warn("%s", w)
-	}
 	go e.pump()
 	return nil
 }

@@ -3,6 +3,7 @@ package delegate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rulego/streamsql/rsql"
@@ -46,6 +47,7 @@ type Plan struct {
 	Stream string   // the name behind FROM
 	Tables []string // the joined tables in query order, each once
 	// Warnings are sentences for the log: accepted, but perhaps not what was meant.
+	// Those about Tables are given by TableWarning.
 	Warnings []string
 
 	where    string     // condition in the language of streamsql's filter, "" for none
@@ -64,6 +66,36 @@ func (p *Plan) TimestampField() string { return p.options.timestamp }
 // TimeUnit returns TIMEUNIT as the length of one unit, 0 when the unit is read
 // off each value's size.
 func (p *Plan) TimeUnit() time.Duration { return p.options.unit }
+
+// TableWarning says what the user may have missed who joins name, one of Tables,
+// and has not registered it: that it is one.
+func (p *Plan) TableWarning(name string) string {
+	i := slices.IndexFunc(p.joins, func(j tableJoin) bool { return j.table == name })
+	j := &p.joins[i]
+	kind, as := "JOIN ", ""
+	if j.left {
+		kind = "LEFT JOIN "
+	}
+	if j.alias != name {
+		as = " AS " + j.alias
+	}
+	return fmt.Sprintf("%s%s has no WITHIN, so %s is a table and must be registered; to join a stream write %s%s%s WITHIN 10 SECONDS ON …", kind, name, name, kind, name, as)
+}
+
+// Around lists what the engine does around SQL, which lacks it.
+func (p *Plan) Around() []string {
+	var list []string
+	for _, t := range p.Tables {
+		list = append(list, "the join with "+t)
+	}
+	if p.where != "" {
+		list = append(list, "WHERE")
+	}
+	if p.Kind == Aggregation {
+		list = append(list, "windows and event time")
+	}
+	return list
+}
 
 // windowSpec is the window of an aggregation.
 type windowSpec struct {
