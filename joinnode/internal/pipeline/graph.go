@@ -75,10 +75,12 @@ func newGraph(p *Pipeline) (*graph, error) {
 	add := func(op operator.Operator, ports int) { ops = append(ops, vertex{op, ports}) }
 
 	add(p.out, 1)
-	project := operator.NewProject(projection(&p.plan.Output, g.stages[last].context), strings.Join(p.plan.Output.Text, ", "),
-		newEdge(p, p.out, 0).writtenBy(last, composite, composite))
-	add(project, 1)
-	next := newEdge(p, project, 0)
+	next := newEdge(p, p.out, 0)
+	if o := &p.plan.Output; !o.Identity() {
+		project := operator.NewProject(projection(o, g.stages[last].context), strings.Join(o.Text, ", "), next.writtenBy(last, composite, composite))
+		add(project, 1)
+		next = newEdge(p, project, 0)
+	}
 	for i := last; i >= 0; i-- {
 		st, s := &p.plan.Stages[i], &g.stages[i]
 		if st.Filter != nil {

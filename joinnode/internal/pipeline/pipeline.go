@@ -46,7 +46,7 @@ type Row struct {
 
 // Result is one result row, valid until OnResult returns.
 type Result struct {
-	Row   row.Row // in the layout of plan.Output
+	Row   row.Row // in the layout of plan.Output; further columns may follow
 	Nulls uint64  // bit i: input i is NULL-complemented
 	Why   operator.CloseReason
 }

@@ -68,3 +68,21 @@ func TestOutputRefused(t *testing.T) {
 		{"two stars", "SELECT *, ¦* FROM s AS a JOIN t AS b WITHIN 1 S ON a.k = b.k", ErrDuplicateName, `"a"`, "* adds every alias"},
 	})
 }
+
+// TestIdentity: rows of a SELECT list of different plain columns need no
+// projection, also where WHERE reads further ones.
+func TestIdentity(t *testing.T) {
+	for items, want := range map[string]bool{
+		"b.y, a.x":           true,
+		"a":                  true,
+		"b.*, a.x":           true,
+		"b.y, b.y AS again":  false,
+		"*":                  false, // the left row is spread and given whole
+		"a.x, b.y || ''":     false,
+		"a.x, 1":             false,
+		"a.x AS p, b.x AS q": true,
+	} {
+		p := build(t, "SELECT "+items+" FROM s AS a JOIN t AS b WITHIN 1 S ON a.k = b.k WHERE a.z < b.z")
+		require.Equal(t, want, p.Output.Identity(), items)
+	}
+}

@@ -89,6 +89,18 @@ type Output struct {
 	Names  []string // column names in SELECT order, as PrintTable needs them
 }
 
+// Identity tells whether the rows that leave the last stage are result rows
+// already: they begin with the columns of the SELECT list, in its order, and
+// what follows only served the filter.
+func (o *Output) Identity() bool {
+	for i, from := range o.Copy {
+		if from != i {
+			return false
+		}
+	}
+	return true
+}
+
 // Streams returns the input names in query order.
 func (p *Plan) Streams() []string {
 	names := make([]string, len(p.Inputs))
