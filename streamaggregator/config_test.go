@@ -57,6 +57,12 @@ func TestConfigurationFaultsNameFieldAndValue(t *testing.T) {
 		{`{"sql":"x","streamKey":5}`, "streamKey", `field "streamKey" = 5: is a number, want text`},
 		{`{"sql":"x","streamKey":"${msg."}`, "streamKey", `field "streamKey" = "${msg."`},
 		{`{"sql":"x","streamKey":"${1 +}"}`, "streamKey", "is not an expression"},
+		{`{"sql":"x","streamKey":"${meta.streamName}"}`, "streamKey", `field "streamKey" = "${meta.streamName}": has the unknown name "meta": did you mean ${metadata.streamName}?`},
+		{`{"sql":"x","streamKey":"s-${metdata.s}"}`, "streamKey", `did you mean ${metadata.s}?`},
+		{`{"sql":"x","streamKey":"${mgs['s'] + 'x'}"}`, "streamKey", `did you mean ${msg.s}?`},
+		{`{"sql":"x","streamKey":"${header.s}"}`, "streamKey", `a field of the row is ${msg.s}, a metadata key ${metadata.s} (known: metadata, msg,`},
+		{`{"sql":"x","streamKey":"${data.s}"}`, "streamKey", `takes "s" out of data, which has no fields`},
+		{`{"sql":"x","streamKey":"${splt(metadata.topic, '/')[1]}"}`, "streamKey", `calls the unknown function "splt"`},
 		{`{"sql":"x","inputFormat":"rows"}`, "inputFormat", `field "inputFormat" = "rows": is none of auto, columns`},
 		{`{"sql":"x","joinMaxKeys":"10"}`, "joinMaxKeys", `field "joinMaxKeys" = "10": is a text, want a whole number`},
 		{`{"sql":"x","joinMaxKeys":1.5}`, "joinMaxKeys", `field "joinMaxKeys" = 1.5`},
@@ -98,6 +104,19 @@ func TestConfigurationFaultsNameFieldAndValue(t *testing.T) {
 			require.Equal(t, c.field, field.Field)
 			require.ErrorContains(t, err, c.says)
 		})
+	}
+}
+
+// What may have a value is let through: a metadata key by its name alone, the output
+// of another node, names of the expression itself.
+func TestStreamKeysThatAreFine(t *testing.T) {
+	for _, key := range []string{
+		"${streamName}", "${metadata.topic}", "${metadata['a b']}", "${split(metadata.topic, '/')[1]}", "${msg.a.b ?? metadata.s}",
+		"${parse.msg.stream}", "${parse.metadata.stream}", "${let x = msg.a; x.b}", "${msg.list[0].name}", "${vars.site}-${msg.kind}",
+		"${msgType}", "${filter(msg.a, #.b > 1)[0].name}", "${len(data) > 5 ? 'long' : 'short'}", "${include('/etc/stream')}",
+	} {
+		_, err := parseConfiguration(types.Configuration{"sql": "x", "streamKey": key})
+		require.NoError(t, err, key)
 	}
 }
 

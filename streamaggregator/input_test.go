@@ -148,12 +148,13 @@ func TestStreamKey(t *testing.T) {
 	for _, c := range []struct{ key, row string }{
 		{"missing", `{}`}, {"empty", `{}`}, {"${metadata.missing}", `{}`}, {"${msg.stream}", `{}`},
 		{"${msg.stream}", `{"stream":""}`}, {"${msg.stream}", `{"stream":null}`}, {"${msg.stream}", `{"stream":{}}`},
-		{"${msg.a.b}", `{"a":5}`}, {"${msg.a + msg.b}", `{}`}, {"${msg.a ?? nil}", `{}`},
+		{"${msg.a.b}", `{"a":5}`}, {"${msg.a + msg.b}", `{}`}, {"${msg.a.b + 'x'}", `{}`}, {"${msg.a ?? nil}", `{}`},
 	} {
 		k, err := parseStreamKey(c.key)
 		require.NoError(t, err, c.key)
 		got, err := k.ofRow(testContext(t), message(meta, c.row), []byte(c.row))
 		require.ErrorIs(t, err, ErrNoStreamName, "%s gave %q", c.key, got)
+		require.NotContains(t, err.Error(), "\n", c.key)
 	}
 }
 

@@ -73,6 +73,9 @@ func parseTemplate(source string) (*streamKey, error) {
 	if !t.HasVar() {
 		return nil, errors.New("is not an expression: write ${…} with a closing brace, or a metadata key without ${")
 	}
+	if err := checkNames(source); err != nil {
+		return nil, err
+	}
 	// Without a mention of the row one evaluation serves the whole message.
 	return &streamKey{kind: keyTemplate, source: source, template: t, perRow: rowVariable.MatchString(source)}, nil
 }
@@ -110,7 +113,9 @@ func (k *streamKey) ofRow(ctx types.RuleContext, msg types.RuleMsg, row []byte) 
 func (k *streamKey) execute(env map[string]any) (string, error) {
 	v, err := k.template.Execute(env)
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %w", ErrNoStreamName, k.source, err)
+		// The rest of the text is a picture of the expression, which names it again.
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		return "", fmt.Errorf("%w: %s: %s", ErrNoStreamName, k.source, why)
 	}
 	if v == nil {
 		return "", fmt.Errorf("%w: %s has no value", ErrNoStreamName, k.source)
