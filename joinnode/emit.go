@@ -53,7 +53,8 @@ func (s *Streamsql) EmitSync(data map[string]any) (map[string]any, error) {
 // EmitJSON feeds a message to the named stream ("" = FROM): one JSON object, or
 // an array of objects that is taken whole or not at all. Numbers keep their
 // spelling. The bytes may be reused once it returns. Beside EmitTo's errors
-// there is ErrInvalidJSON, which names the byte offset.
+// there is ErrInvalidJSON, which names the byte offset; it is also for
+// valid JSON that is no row.
 func (s *Streamsql) EmitJSON(stream string, data []byte) error {
 	if s.opts.schema == nil && row.KindOf(data) == row.Object {
 		q, err := s.running()
@@ -95,7 +96,7 @@ func splitMessage(stream string, data []byte) ([]JSONRow, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidJSON, err)
+		return nil, err
 	}
 	return rows, nil
 }

@@ -3,6 +3,7 @@ package joinnode
 import (
 	"errors"
 
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -14,7 +15,7 @@ var (
 	ErrAlreadyExecuted = errors.New("Execute was already called: use a new instance for another query")
 	ErrUnknownStream   = errors.New("unknown input stream")
 	ErrOverflow        = errors.New("the input queue is full")
-	ErrInvalidJSON     = errors.New("invalid JSON message")
+	ErrInvalidJSON     = row.ErrJSON // also valid JSON that is no row
 	ErrOption          = errors.New("invalid option")
 	ErrSchema          = errors.New("schema validation failed")
 	ErrStreamJoin      = errors.New("not available on a stream JOIN query")

@@ -170,7 +170,7 @@ func (q *joinQuery) admit(a *admission, stream string, obj []byte, late bool) er
 	from := len(a.enc)
 	r, err := q.extractors[input].JSON(row.Row{Enc: a.enc}, obj, &a.scratch[input])
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalidJSON, err)
+		return err
 	}
 	var raw []byte
 	if late {

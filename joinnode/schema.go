@@ -106,11 +106,8 @@ func (s *Streamsql) validRows(rows []JSONRow) ([]JSONRow, error) {
 
 // decodeRow builds a map of one JSON object, with numbers as they came.
 func decodeRow(data []byte) (map[string]any, error) {
-	if err := row.Valid(data); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidJSON, err)
-	}
-	if row.KindOf(data) != row.Object {
-		return nil, fmt.Errorf("%w: a row is an object", ErrInvalidJSON) // null would be decoded as no map
+	if err := row.ValidObject(data); err != nil { // null would be decoded as no map
+		return nil, err
 	}
 	m := map[string]any{}
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -103,7 +103,7 @@ func (sc *Scratch) notObject(i int) error {
 	if end < 0 || sc.rest(end) < 0 {
 		return sc.fault()
 	}
-	return &JSONError{Offset: i, Msg: "the message is " + v.class.String() + ", want an object"}
+	return notObject(i, v.class)
 }
 
 // object reads the object at i, which lies depth containers deep, and notes

@@ -12,11 +12,16 @@ var ErrJSON = errors.New("invalid JSON message")
 type JSONError struct {
 	Offset int // bytes from the start of the message, 0-based
 	Msg    string
+	Shape  bool // the JSON is valid, but no row
 }
 
 // Error returns the fault with its byte offset.
 func (e *JSONError) Error() string {
-	return fmt.Sprintf("%v: %s at byte offset %d", ErrJSON, e.Msg, e.Offset)
+	what := ErrJSON.Error()
+	if e.Shape {
+		what = "not a row"
+	}
+	return fmt.Sprintf("%s: %s at byte offset %d", what, e.Msg, e.Offset)
 }
 
 // Unwrap returns ErrJSON.

@@ -40,6 +40,24 @@ func Valid(msg []byte) error {
 	return nil
 }
 
+// ValidObject returns nil when msg is one JSON object with nothing but white space
+// around it, else a *JSONError.
+func ValidObject(msg []byte) error {
+	if err := Valid(msg); err != nil {
+		return err
+	}
+	s := scanner{b: msg}
+	if c, i := s.byteAt(0); c != '{' {
+		_, v := s.any(i, 0)
+		return notObject(i, v.class)
+	}
+	return nil
+}
+
+func notObject(at int, c class) *JSONError {
+	return &JSONError{Offset: at, Shape: true, Msg: "the message is " + c.String() + ", want an object"}
+}
+
 // Span is a stretch of a message: msg[Start:End].
 type Span struct{ Start, End int }
 
@@ -56,7 +74,7 @@ func Split(dst []Span, msg []byte) ([]Span, error) {
 		case end < 0 || s.rest(end) < 0:
 			return dst, s.fault()
 		case v.class != classObject:
-			return dst, &JSONError{Offset: i,
+			return dst, &JSONError{Offset: i, Shape: true,
 				Msg: "the message is " + v.class.String() + ", want an object or an array of objects"}
 		}
 		return append(dst, Span{i, end}), nil
@@ -66,7 +84,7 @@ func Split(dst []Span, msg []byte) ([]Span, error) {
 	end := s.eachElement(i, 0, func(k, at int) int {
 		end, v := s.any(at, 1)
 		if end >= 0 && v.class != classObject && odd == nil {
-			odd = &JSONError{Offset: at,
+			odd = &JSONError{Offset: at, Shape: true,
 				Msg: fmt.Sprintf("element %d of the array is %s, want an object", k, v.class)}
 		}
 		rows = append(rows, Span{at, end})
