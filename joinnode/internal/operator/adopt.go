@@ -108,18 +108,19 @@ func (j *IntervalJoin) copySide(old *side, mapping []int, keep func(row.Row) boo
 		in := Record{TS: v.ts, Diff: 1, Row: mapped, Nulls: v.nulls, Why: v.why}
 		switch waits := s.order.waits && v.flags&matched == 0; {
 		case keep != nil && !keep(mapped):
-		case !j.addressable(old.port, mapped):
+		case !j.addressable(old.port, len(mapped.Enc)):
 			j.out.Drop(old.port, in, RowsGate, waits)
 		default:
 			j.keys.read(&j.key, mapped)
 			k, same := j.keys.find(&j.key)
-			cells[rec.key()] = j.store(old.port, k, same, j.arrived(old.port, in), !waits)
+			x := j.arrived(old.port, &in)
+			cells[rec.key()] = j.store(old.port, k, same, &x, !waits)
 		}
 		old.removeFirst(r, rec)
 	}
 	for _, k := range uses {
 		if now := cells[k]; now != 0 {
-			s.lru.use(now, false)
+			s.lru.use(now, s.keys.cell(now), false)
 		}
 	}
 }

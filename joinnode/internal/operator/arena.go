@@ -10,6 +10,7 @@ import (
 // without pointers and nothing is ever moved.
 type arena struct {
 	chunks  []chunk  // by number; number 0 is not used
+	bufs    [][]byte // their memory, by number: all that reading a record needs
 	vacant  []uint32 // numbers of chunks that were given back
 	spare   [][]byte // buffers of chunkMax bytes kept for reuse
 	first   uint32   // the oldest chunk; chunks are chained in arrival order
@@ -44,7 +45,7 @@ func newArena() arena { return arena{limit: chunkLimit} }
 
 // record returns the record at r. It is valid until r is released.
 func (a *arena) record(r ref) record {
-	return a.chunks[r>>offsetBits].buf[int(r&(1<<offsetBits-1))*recordAlign:]
+	return a.bufs[r>>offsetBits][int(r&(1<<offsetBits-1))*recordAlign:]
 }
 
 // room tells whether a record of size bytes can be added.
@@ -88,17 +89,18 @@ func (a *arena) open(size int) (uint32, *chunk) {
 		}
 	}
 	if len(a.chunks) == 0 {
-		a.chunks = append(a.chunks, chunk{})
+		a.chunks, a.bufs = append(a.chunks, chunk{}), append(a.bufs, nil)
 	}
 	var number uint32
 	if n := len(a.vacant); n > 0 {
 		number, a.vacant = a.vacant[n-1], a.vacant[:n-1]
 	} else {
 		number = uint32(len(a.chunks))
-		a.chunks = append(a.chunks, chunk{})
+		a.chunks, a.bufs = append(a.chunks, chunk{}), append(a.bufs, nil)
 	}
 	c := &a.chunks[number]
 	*c = chunk{buf: a.buffer(size), side: c.side, prev: a.last}
+	a.bufs[number] = c.buf
 	if a.last != 0 {
 		a.chunks[a.last].next = number
 	} else {
@@ -146,6 +148,7 @@ func (a *arena) release(r ref) (gone, next uint32) {
 		if len(c.buf) > chunkMax {
 			a.buffers -= int64(len(c.buf) - chunkMin)
 			c.buf = make([]byte, chunkMin)
+			a.bufs[number] = c.buf
 		}
 		return number, number
 	}
@@ -162,13 +165,14 @@ func (a *arena) release(r ref) (gone, next uint32) {
 		a.buffers -= int64(len(c.buf))
 	}
 	*c = chunk{side: c.side}
+	a.bufs[number] = nil
 	a.vacant = append(a.vacant, number)
 	return number, next
 }
 
 // bytes estimates the memory that the arena holds.
 func (a *arena) bytes() int64 {
-	const chunkSize, valueSize = 80, 16
+	const chunkSize, valueSize = 80 + 24, 16
 	return a.buffers + int64(cap(a.chunks))*chunkSize + a.values*valueSize
 }
 

@@ -7,16 +7,23 @@ import (
 
 // A composer builds composite rows. It owns the memory of the last one it
 // built.
+//
+// The composites of one arriving row differ only in what its partners add, so
+// frame writes the first one whole and patch puts the next partner's columns in
+// the place of the last one's. Rows with Go values and partners that spell their
+// key in their own way go through pair, which writes every composite anew.
 type composer struct {
 	segments []segment
 	keys     [2]int
 	keep     [2]int
 	out      row.Row
 
-	// The arriving row's share of each segment, valid for one arrival.
-	port    int
-	arrived []row.Row
-	cut     bool
+	// By the port a row arrives at: the segments that its partners fill, and the
+	// columns beyond the key to which those reach; 0 when there is at most one
+	// segment and it is all that a partner keeps.
+	gaps    [2][]gap
+	columns [2]int
+	at      []int // the partner's columns
 }
 
 // A segment is neighbouring columns [from, to) of one port that stay
@@ -24,6 +31,13 @@ type composer struct {
 type segment struct {
 	port     int
 	from, to int
+}
+
+// A gap is where a partner's columns [from, to), counted from the end of the
+// key, lie in the composite that was built last.
+type gap struct {
+	from, to   int
+	start, end int
 }
 
 func newComposer(cfg *JoinConfig) composer {
@@ -39,28 +53,111 @@ func newComposer(cfg *JoinConfig) composer {
 		}
 		c.segments = append(c.segments, segment{port: port, from: o.Col, to: o.Col + 1})
 	}
-	c.arrived = make([]row.Row, len(c.segments))
+	for port := range c.gaps {
+		c.findGaps(port)
+	}
 	return c
 }
 
-// begin tells that pairs of a row that arrived at port follow, until end.
-func (c *composer) begin(port int) { c.port, c.cut = port, false }
-
-// pair returns the composite of the arriving row and a stored partner. It is
-// valid until the next composite.
-func (c *composer) pair(arrived, partner view) row.Row {
-	if !c.cut {
-		for i, s := range c.segments {
-			if s.port == c.port {
-				c.arrived[i] = c.share(s, arrived)
-			}
+// findGaps notes what the partners of a row that arrives at port fill.
+func (c *composer) findGaps(port int) {
+	other := 1 - port
+	keys, last := c.keys[other], 0
+	for _, s := range c.segments {
+		if s.port == other && s.from >= keys {
+			c.gaps[port] = append(c.gaps[port], gap{from: s.from - keys, to: s.to - keys})
+			last = max(last, s.to-keys)
 		}
-		c.cut = true
 	}
+	if g := c.gaps[port]; len(g) > 1 || len(g) == 1 && (g[0].from > 0 || last < c.keep[other]-keys) {
+		c.columns[port] = last
+	}
+}
+
+// frame builds the composite of a row that arrived at port and of a partner
+// with these columns beside the key, as key spells it. None of them have Go
+// values. The composite is valid until the next one.
+func (c *composer) frame(port int, arrived *view, key, cols []byte) []byte {
+	dst := c.out.Enc[:0]
+	gaps := c.gaps[port]
+	c.locate(port, cols)
+	for i := range c.segments {
+		switch s := &c.segments[i]; {
+		case s.port == port:
+			dst = append(dst, c.share(s, arrived).Enc...)
+		case s.from < c.keys[s.port]:
+			dst = append(dst, cut(row.Row{Enc: key}, s.from, s.to, c.keys[s.port]).Enc...)
+		default:
+			g := &gaps[0]
+			gaps = gaps[1:]
+			g.start = len(dst)
+			dst = append(dst, c.fill(port, g, cols)...)
+			g.end = len(dst)
+		}
+	}
+	c.out.Enc = dst
+	return dst
+}
+
+// patch turns the composite that frame built last into that of the same
+// arriving row and another partner, whose key is spelled the same.
+func (c *composer) patch(port int, cols []byte) []byte {
+	gaps := c.gaps[port]
+	c.locate(port, cols)
+	dst, shift := c.out.Enc, 0
+	for i := range gaps {
+		g := &gaps[i]
+		g.start += shift
+		g.end += shift
+		in := c.fill(port, g, cols)
+		if longer := len(in) - (g.end - g.start); longer != 0 {
+			dst = stretch(dst, g.end, longer)
+			g.end += longer
+			shift += longer
+		}
+		copyShort(dst[g.start:g.end], in)
+	}
+	c.out.Enc = dst
+	return dst
+}
+
+// locate finds the columns of a partner, where its gaps take parts of them.
+func (c *composer) locate(port int, cols []byte) {
+	if n := c.columns[port]; n > 0 {
+		c.at = row.Row{Enc: cols}.AppendOffsets(c.at[:0], n)
+	}
+}
+
+// fill returns what a partner puts into g.
+func (c *composer) fill(port int, g *gap, cols []byte) []byte {
+	if c.columns[port] == 0 {
+		return cols
+	}
+	return cols[c.at[g.from]:c.at[g.to]]
+}
+
+// stretch moves b[at:] by n bytes, forward or backward.
+func stretch(b []byte, at, n int) []byte {
+	end := len(b)
+	if n < 0 {
+		copy(b[at+n:], b[at:])
+		return b[:end+n]
+	}
+	for range n {
+		b = append(b, 0)
+	}
+	copy(b[at+n:], b[at:end])
+	return b
+}
+
+// pair builds the composite of the row that arrived at port and a stored
+// partner. It is valid until the next composite.
+func (c *composer) pair(port int, arrived, partner *view) row.Row {
 	dst := c.empty()
-	for i, s := range c.segments {
-		if s.port == c.port {
-			dst = row.AppendRow(dst, c.arrived[i])
+	for i := range c.segments {
+		s := &c.segments[i]
+		if s.port == port {
+			dst = row.AppendRow(dst, c.share(s, arrived))
 		} else {
 			dst = row.AppendRow(dst, c.share(s, partner))
 		}
@@ -70,9 +167,10 @@ func (c *composer) pair(arrived, partner view) row.Row {
 }
 
 // unmatched returns the composite of a stored left row without partner.
-func (c *composer) unmatched(left view) row.Row {
+func (c *composer) unmatched(left *view) row.Row {
 	dst := c.empty()
-	for _, s := range c.segments {
+	for i := range c.segments {
+		s := &c.segments[i]
 		if s.port == 0 {
 			dst = row.AppendRow(dst, c.share(s, left))
 			continue
@@ -86,7 +184,7 @@ func (c *composer) unmatched(left view) row.Row {
 }
 
 // share returns the columns of s in a row.
-func (c *composer) share(s segment, v view) row.Row {
+func (c *composer) share(s *segment, v *view) row.Row {
 	keys := c.keys[s.port]
 	switch {
 	case v.flags&ownKey != 0:
@@ -108,13 +206,6 @@ func cut(r row.Row, from, to, n int) row.Row {
 
 // forget lets go of what the last composite refers to.
 func (c *composer) forget() { clear(c.out.Side) }
-
-// end lets go of the arriving row.
-func (c *composer) end() {
-	if c.cut {
-		clear(c.arrived)
-	}
-}
 
 func (c *composer) empty() row.Row {
 	return row.Row{Enc: c.out.Enc[:0], Side: c.out.Side[:0]}

@@ -5,10 +5,10 @@ import "github.com/streamjoin/streamjoin/joinnode/internal/row"
 // admit is the gates of semantics.md §4.6 for a row with key k that arrives at
 // port: it makes room among the keys, or tells that there is none among the
 // rows.
-func (j *IntervalJoin) admit(port int, k keyRef, rec Record) bool {
+func (j *IntervalJoin) admit(port int, k keyRef, rec *Record) bool {
 	s := j.sides[port]
-	if j.cfg.MaxRows > 0 && s.rows >= j.cfg.MaxRows || !j.addressable(port, rec.Row) {
-		j.out.Drop(port, rec, RowsGate, false)
+	if j.cfg.MaxRows > 0 && s.rows >= j.cfg.MaxRows || !j.addressable(port, len(rec.Row.Enc)) {
+		j.out.Drop(port, *rec, RowsGate, false)
 		return false
 	}
 	if s.lru.on && (k == 0 || j.keys.cell(k).rows(port) == 0) {
@@ -21,9 +21,9 @@ func (j *IntervalJoin) admit(port int, k keyRef, rec Record) bool {
 
 // addressable tells whether the arena and the key table have addresses left for
 // one more row; they end at 16 GiB a side and 64 GiB of keys.
-func (j *IntervalJoin) addressable(port int, r row.Row) bool {
+func (j *IntervalJoin) addressable(port, size int) bool {
 	const most = 64 // header, nulls, side
-	return j.keys.cells.room() && j.sides[port].arena.room(len(r.Enc)+most)
+	return j.keys.cells.room() && j.sides[port].arena.room(size+most)
 }
 
 // evict drops all rows of a key of one side.

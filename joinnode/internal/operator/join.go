@@ -115,7 +115,7 @@ func (j *IntervalJoin) expire(s *side, bound int64, why CloseReason) {
 func (j *IntervalJoin) complement(s *side, r ref, rec record, why CloseReason) {
 	v := s.view(r, rec)
 	j.stats.LeftTimeouts++
-	j.out.Emit(Record{TS: v.ts, Diff: 1, Row: j.compose.unmatched(v), Nulls: v.nulls | 1<<j.cfg.RightSource, Why: why})
+	j.out.Emit(Record{TS: v.ts, Diff: 1, Row: j.compose.unmatched(&v), Nulls: v.nulls | 1<<j.cfg.RightSource, Why: why})
 	j.compose.forget()
 }
 
@@ -127,20 +127,20 @@ func (j *IntervalJoin) Process(port int, rec Record) {
 	}
 	j.keys.read(&j.key, rec.Row)
 	k, same := j.keys.find(&j.key)
-	if !j.admit(port, k, rec) {
+	if !j.admit(port, k, &rec) {
 		return
 	}
-	x := j.arrived(port, rec)
+	x := j.arrived(port, &rec)
 	pairs := 0
 	if k != 0 {
-		pairs = j.probe(port, k, x)
+		pairs = j.probe(port, k, j.keys.cell(k), &x)
 	}
-	j.store(port, k, same, x, pairs > 0)
+	j.store(port, k, same, &x, pairs > 0)
 }
 
 // arrived takes an arriving row apart, whose key is j.key: its kept columns are
 // cut once for the composites and for the arena.
-func (j *IntervalJoin) arrived(port int, rec Record) view {
+func (j *IntervalJoin) arrived(port int, rec *Record) view {
 	v := view{ts: rec.TS, nulls: rec.Nulls, why: rec.Why}
 	end := len(j.key.spelling)
 	v.key = row.Row{Enc: j.key.spelling, Side: rec.Row.Side}
@@ -149,50 +149,10 @@ func (j *IntervalJoin) arrived(port int, rec Record) view {
 	return v
 }
 
-// probe emits the pairs of an arriving row in (partner.ts, partner.seq) order
-// and returns their number.
-func (j *IntervalJoin) probe(port int, k keyRef, x view) (pairs int) {
-	other := j.sides[1-port]
-	lo, hi := subTime(x.ts, j.cfg.Within), addTime(x.ts, j.cfg.Within)
-	j.compose.begin(port)
-	for r := other.seek(k, lo); r != 0; {
-		partner := other.arena.record(r)
-		ts := partner.ts()
-		other.count.visited++
-		if ts > hi {
-			break
-		}
-		if ts >= lo && partner.flags()&closed == 0 {
-			other.markMatched(partner)
-			j.emitPair(x, other.view(r, partner))
-			pairs++
-		}
-		r = partner.next()
-	}
-	j.compose.end()
-	if pairs > 0 {
-		other.lru.use(k, false)
-		j.stats.Matches += int64(pairs)
-	}
-	return pairs
-}
-
-func (j *IntervalJoin) emitPair(x, partner view) {
-	why := x.why
-	if why == NotClosed {
-		why = partner.why
-	}
-	j.out.Emit(Record{
-		TS: max(x.ts, partner.ts), Diff: 1, Row: j.compose.pair(x, partner),
-		Nulls: x.nulls | partner.nulls, Why: why,
-	})
-	j.compose.forget()
-}
-
 // store buffers a row whose key is j.key and returns the key's cell. same says
 // that the cell, if there is one, has the row's spelling; met, that the row has
 // met a partner.
-func (j *IntervalJoin) store(port int, k keyRef, same bool, x view, met bool) keyRef {
+func (j *IntervalJoin) store(port int, k keyRef, same bool, x *view, met bool) keyRef {
 	s := j.sides[port]
 	if k == 0 {
 		k, same = j.keys.insert(&j.key), !j.key.values

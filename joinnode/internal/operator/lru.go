@@ -11,14 +11,13 @@ type lru struct {
 }
 
 // use makes k the newest key, which is new to the list or in it.
-func (l *lru) use(k keyRef, isNew bool) {
+func (l *lru) use(k keyRef, c cell, isNew bool) {
 	if !l.on || l.newest == k {
 		return
 	}
 	if !isNew {
 		l.remove(k)
 	}
-	c := l.keys.cell(k)
 	c.setOlder(l.port, l.newest)
 	c.setNewer(l.port, 0)
 	if l.newest != 0 {

@@ -48,7 +48,7 @@ func (s *side) insert(h header, cols row.Row, waiting bool) {
 	if n == 0 {
 		s.present++
 	}
-	s.lru.use(h.key, n == 0)
+	s.lru.use(h.key, c, n == 0)
 	if n >= hotRows && s.hot[h.key] == nil {
 		s.hot[h.key] = newDirectory(&s.arena, c.first(s.port), &s.count)
 	}
@@ -113,8 +113,7 @@ func (s *side) directory(k keyRef, n int) *directory {
 
 // seek returns a row of k's list such that every row before it is older than
 // lo, and few rows from it on are; 0 when all rows are older than lo.
-func (s *side) seek(k keyRef, lo int64) ref {
-	c := s.keys.cell(k)
+func (s *side) seek(k keyRef, c cell, lo int64) ref {
 	n := c.rows(s.port)
 	if n == 0 {
 		return 0
@@ -235,7 +234,7 @@ func (s *side) view(r ref, rec record) view {
 }
 
 // whole appends all columns of v to dst.
-func (v view) whole(dst row.Row) row.Row {
+func (v *view) whole(dst row.Row) row.Row {
 	dst = row.AppendRow(dst, v.key)
 	return row.AppendRow(dst, v.cols)
 }
