@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 )
 
 // outbox is the end of the graph and the way from the loop to the sinks. The
@@ -14,37 +13,13 @@ type outbox struct {
 	p    *Pipeline
 	fill *delivery // the loop's
 
-	mu      sync.Mutex
-	ready   sync.Cond
-	waiting []*delivery
-	free    []*delivery
-	closed  bool
+	mu        sync.Mutex
+	ready     sync.Cond
+	waiting   []*delivery
+	free      []*delivery // emptied, for reuse
+	freeBytes int         // that they hold
+	closed    bool
 }
-
-// delivery is a run of results, late rows and markers.
-type delivery struct {
-	items   []outgoing
-	slab    []byte
-	waiting int // results and late rows
-}
-
-type outgoing struct {
-	kind  outgoingKind
-	data  span // an encoded row, or the JSON of a late row
-	side  []any
-	nulls uint64
-	why   operator.CloseReason
-	late  Late
-	mark  chan struct{}
-}
-
-type outgoingKind uint8
-
-const (
-	outResult outgoingKind = iota
-	outLate
-	outMarker
-)
 
 func newOutbox(p *Pipeline) *outbox {
 	o := &outbox{p: p, fill: &delivery{}}
@@ -52,23 +27,9 @@ func newOutbox(p *Pipeline) *outbox {
 	return o
 }
 
-func (d *delivery) add(data []byte, o outgoing) {
-	if o.kind != outMarker {
-		d.waiting++
-	}
-	from := len(d.slab)
-	d.slab = append(d.slab, data...)
-	o.data = span{from, len(d.slab)}
-	d.items = append(d.items, o)
-}
-
 // Process implements operator.Operator: a finished result row.
 func (o *outbox) Process(_ int, rec operator.Record) {
-	var side []any
-	if len(rec.Row.Side) > 0 {
-		side = append(side, rec.Row.Side...)
-	}
-	o.fill.add(rec.Row.Enc, outgoing{kind: outResult, side: side, nulls: rec.Nulls, why: rec.Why})
+	o.fill.result(&rec)
 	o.p.counters.rowsOut++
 }
 
@@ -109,7 +70,7 @@ func (o *outbox) marker(ch chan struct{}) {
 
 // deliver hands what has gathered to the emitter.
 func (o *outbox) deliver() {
-	if len(o.fill.items) == 0 {
+	if o.fill.empty() {
 		return
 	}
 	o.p.queue.addBacklog(o.fill.waiting)
@@ -118,6 +79,7 @@ func (o *outbox) deliver() {
 	o.waiting = append(o.waiting, o.fill)
 	if n := len(o.free); n > 0 {
 		o.fill, o.free = o.free[n-1], o.free[:n-1]
+		o.freeBytes -= o.fill.memory()
 	} else {
 		o.fill = &delivery{}
 	}
@@ -132,31 +94,38 @@ func (o *outbox) close() {
 	o.ready.Signal()
 }
 
-// next waits for deliveries; nil means the end.
-func (o *outbox) next() []*delivery {
+// next waits for deliveries; none means the end. The list that it returned
+// before is used again.
+func (o *outbox) next(used []*delivery) []*delivery {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.waiting) == 0 && !o.closed {
 		o.ready.Wait()
 	}
 	ds := o.waiting
-	o.waiting = nil
+	clear(used)
+	o.waiting = used[:0]
 	return ds
 }
 
-// maxFreeDeliveries bounds what is kept for reuse.
-const maxFreeDeliveries = 4
+// The bounds of what is kept for reuse. While the loop works on a large batch the
+// emitter may not run at all (on one core it does not), so there must be as many
+// as a batch fills; else each costs an allocation and the collector a round.
+const (
+	maxFreeDeliveries = 256
+	maxFreeBytes      = 4 << 20
+)
 
 func (o *outbox) recycle(d *delivery) {
-	if cap(d.slab) > maxIdleSlab || cap(d.items) > maxIdleItems {
+	if d.oversized() {
 		return
 	}
-	clear(d.items)
-	d.items, d.slab, d.waiting = d.items[:0], d.slab[:0], 0
+	d.reset()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.free) < maxFreeDeliveries {
+	if size := d.memory(); len(o.free) < maxFreeDeliveries && o.freeBytes+size <= maxFreeBytes {
 		o.free = append(o.free, d)
+		o.freeBytes += size
 	}
 }
 
@@ -170,35 +139,12 @@ func (o *outbox) run(after <-chan struct{}) {
 		<-after
 		o.p.sinks.Follow(nil)
 	}
-	for ds := o.next(); ds != nil; ds = o.next() {
+	e := emitter{cfg: &o.p.cfg, queue: o.p.queue}
+	for ds := o.next(nil); len(ds) > 0; ds = o.next(ds) {
 		for _, d := range ds {
-			o.emit(d)
+			e.emit(d)
 			o.recycle(d)
 		}
 	}
 	o.p.cfg.OnEnd()
-}
-
-func (o *outbox) emit(d *delivery) {
-	done := 0
-	for i := range d.items {
-		it := &d.items[i]
-		data := d.slab[it.data.from:it.data.to:it.data.to]
-		switch it.kind {
-		case outMarker:
-			close(it.mark)
-		case outLate:
-			it.late.JSON = data
-			o.p.cfg.OnLate(&it.late)
-			done++
-		case outResult:
-			o.p.cfg.OnResult(&Result{Row: row.Row{Enc: data, Side: it.side}, Nulls: it.nulls, Why: it.why})
-			done++
-		}
-		if done == publishEvery {
-			o.p.queue.addBacklog(-done)
-			done = 0
-		}
-	}
-	o.p.queue.addBacklog(-done)
 }

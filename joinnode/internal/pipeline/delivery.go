@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+)
+
+// delivery is a run of results, late rows and markers, in order. Nearly all of
+// them are results without Go values: these lie packed and free of pointers, so
+// that they cost little memory traffic, and nothing when the collector comes by.
+// The others lie beside them, each with its place among the packed ones.
+type delivery struct {
+	packed  []packedResult
+	items   []outgoing
+	slab    []byte
+	waiting int // results and late rows
+}
+
+// packedResult is a result whose row has no Side.
+type packedResult struct {
+	data  span
+	nulls uint64
+	why   operator.CloseReason
+}
+
+// outgoing is anything else on its way out.
+type outgoing struct {
+	behind int // packed results before it
+	kind   outgoingKind
+	data   span // an encoded row, or the JSON of a late row
+	side   []any
+	nulls  uint64
+	why    operator.CloseReason
+	late   Late
+	mark   chan struct{}
+}
+
+type outgoingKind uint8
+
+const (
+	outResult outgoingKind = iota
+	outLate
+	outMarker
+)
+
+// result adds a result row.
+func (d *delivery) result(rec *operator.Record) {
+	if len(rec.Row.Side) > 0 {
+		d.add(rec.Row.Enc, outgoing{kind: outResult, side: append([]any(nil), rec.Row.Side...), nulls: rec.Nulls, why: rec.Why})
+		return
+	}
+	d.waiting++
+	from := len(d.slab)
+	d.slab = append(d.slab, rec.Row.Enc...)
+	d.packed = append(d.packed, packedResult{data: span{from, len(d.slab)}, nulls: rec.Nulls, why: rec.Why})
+}
+
+// add adds what is not packed; data is copied.
+func (d *delivery) add(data []byte, o outgoing) {
+	if o.kind != outMarker {
+		d.waiting++
+	}
+	from := len(d.slab)
+	d.slab = append(d.slab, data...)
+	o.behind, o.data = len(d.packed), span{from, len(d.slab)}
+	d.items = append(d.items, o)
+}
+
+func (d *delivery) empty() bool { return len(d.packed)+len(d.items) == 0 }
+
+func (d *delivery) bytes(s span) []byte { return d.slab[s.from:s.to:s.to] }
+
+// memory is what the delivery keeps for the next results, in bytes.
+func (d *delivery) memory() int {
+	const packedSize, itemSize = 32, 144
+	return cap(d.slab) + cap(d.packed)*packedSize + cap(d.items)*itemSize
+}
+
+// oversized tells whether it has grown beyond what is usual.
+func (d *delivery) oversized() bool {
+	return cap(d.slab) > maxIdleSlab || cap(d.packed) > maxIdleItems || cap(d.items) > maxIdleItems
+}
+
+// reset empties the delivery and lets go of what it held.
+func (d *delivery) reset() {
+	clear(d.items)
+	d.packed, d.items, d.slab, d.waiting = d.packed[:0], d.items[:0], d.slab[:0], 0
+}
+
+// emitter calls the sinks. Its Result is used for every row, since one on the
+// stack would be allocated for each.
+type emitter struct {
+	cfg   *Config
+	queue *queue
+	out   Result
+	done  int // given out and not yet told to the queue
+}
+
+// emit gives everything out, in order.
+func (e *emitter) emit(d *delivery) {
+	next := 0 // of the packed results
+	for i := range d.items {
+		it := &d.items[i]
+		e.results(d, d.packed[next:it.behind])
+		next = it.behind
+		e.item(d, it)
+	}
+	e.results(d, d.packed[next:])
+	e.tell(0)
+}
+
+func (e *emitter) results(d *delivery, packed []packedResult) {
+	for i := range packed {
+		p := &packed[i]
+		e.out = Result{Row: row.Row{Enc: d.bytes(p.data)}, Nulls: p.nulls, Why: p.why}
+		e.cfg.OnResult(&e.out)
+		e.tell(1)
+	}
+}
+
+func (e *emitter) item(d *delivery, it *outgoing) {
+	switch it.kind {
+	case outMarker:
+		close(it.mark)
+		return
+	case outLate:
+		it.late.JSON = d.bytes(it.data)
+		e.cfg.OnLate(&it.late)
+	case outResult:
+		e.out = Result{Row: row.Row{Enc: d.bytes(it.data), Side: it.side}, Nulls: it.nulls, Why: it.why}
+		e.cfg.OnResult(&e.out)
+		e.out = Result{} // the values are not kept alive
+	}
+	e.tell(1)
+}
+
+// tell gives room back for n more that were given out: a lock for each publishEvery
+// of them, and for the rest when n is 0.
+func (e *emitter) tell(n int) {
+	if e.done += n; n == 0 || e.done >= publishEvery {
+		e.queue.addBacklog(-e.done)
+		e.done = 0
+	}
+}
