@@ -65,6 +65,8 @@
 //   - Above 10,000 partitions analytic and pattern state is evicted: not repaired, raise
 //     AnalyticMaxPartitions.
 //   - Stop drops queued rows and open windows: it drains and flushes, see Engine.Stop.
+//   - The groups of one window leave at random, and LIMIT picks among them: sorted by the
+//     grouping columns, after those of ORDER BY.
 //   - AddSink's workers reorder: the synchronous path is used.
 //   - The result channel that nobody reads raises false drop counts: emptied.
 //   - Emit does not copy the row: copied, json.Number becomes int64 or float64.

@@ -62,6 +62,7 @@ type Engine struct {
 	counters *counters
 	sinks    sinks
 	tables   tables
+	order    []string // the columns that sortRows sorts a result by
 
 	queue   chan work
 	stop    chan struct{} // closed by Close
@@ -100,6 +101,9 @@ func Open(p *Plan, cfg Config) (*Engine, error) {
 	config.WindowConfig.CountStateTTL = p.options.stateTTL // of a global window
 	config.AnalyticMaxPartitions = cfg.AnalyticMaxPartitions
 	config.GroupMaxPartitions = cfg.GroupMaxPartitions
+	if p.Kind == Aggregation {
+		e.order = orderGroups(config)
+	}
 	if e.st, err = stream.NewStreamWithCustomPerformance(*config, performance()); err != nil {
 		return nil, fmt.Errorf("streamsql: %w", err)
 	}

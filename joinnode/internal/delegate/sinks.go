@@ -57,6 +57,7 @@ func (s *sinks) deliver(rows []map[string]any) {
 	default:
 	}
 	end := e.windowEnd(rows)
+	sortRows(rows, e.order)
 	for _, row := range rows {
 		e.plan.columns.finish(row)
 	}
