@@ -38,6 +38,23 @@ func Drain(ctx context.Context, e types.RuleEngine) error {
 	return errors.Join(errs...)
 }
 
+// CloseEndpoints ends the endpoints that a chain declares; requests under way are
+// answered. The engine's own Stop does so only after it has refused messages for a
+// while.
+func CloseEndpoints(e types.RuleEngine) {
+	if e == nil || !e.Initialized() {
+		return
+	}
+	chain := e.RootRuleChainCtx()
+	for _, def := range e.Definition().Metadata.Endpoints {
+		if resource, ok := chain.Resources().Lookup(def.Id); ok {
+			if endpoint, ok := resource.(interface{ Destroy() }); ok {
+				endpoint.Destroy()
+			}
+		}
+	}
+}
+
 // Node returns the present instance of x/streamAggregator behind a node of a rule
 // chain; false when the node is of another type.
 func Node(ctx types.NodeCtx) (*streamaggregator.Node, bool) {

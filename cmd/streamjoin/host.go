@@ -58,12 +58,16 @@ func (h *host) start(chain []byte, aspects ...types.Aspect) (types.RuleEngine, e
 func (h *host) keep(e types.RuleEngine) { h.started = append(h.started, e) }
 
 // running are all chains: those started here, also without an id and so unknown
-// to the pool, and those that came through the admin API.
+// to the pool, and those that came through the admin API; without those that the
+// admin API has deleted.
 func (h *host) running() []types.RuleEngine {
-	all := append([]types.RuleEngine(nil), h.started...)
-	known := make(map[types.RuleEngine]bool, len(all))
-	for _, e := range all {
+	var all []types.RuleEngine
+	known := make(map[types.RuleEngine]bool, len(h.started))
+	for _, e := range h.started {
 		known[e] = true
+		if e.Initialized() {
+			all = append(all, e)
+		}
 	}
 	h.pool.Range(func(_, value any) bool {
 		if e, ok := value.(types.RuleEngine); ok && !known[e] {
@@ -81,7 +85,7 @@ func (h *host) stop(ctx context.Context, drained func(types.RuleEngine)) error {
 	var errs []error
 	all := h.running()
 	for i := len(all) - 1; i >= 0; i-- {
-		closeEndpoints(all[i])
+		component.CloseEndpoints(all[i])
 		if err := component.Drain(ctx, all[i]); err != nil {
 			errs = append(errs, fmt.Errorf("chain %q: %w", all[i].Id(), err))
 		}
@@ -91,17 +95,4 @@ func (h *host) stop(ctx context.Context, drained func(types.RuleEngine)) error {
 		all[i].Stop(ctx)
 	}
 	return errors.Join(errs...)
-}
-
-// closeEndpoints ends the endpoints of a chain; requests under way are answered.
-// RuleGo does so only after it has refused messages for a while.
-func closeEndpoints(e types.RuleEngine) {
-	chain := e.RootRuleChainCtx()
-	for _, def := range e.Definition().Metadata.Endpoints {
-		if resource, ok := chain.Resources().Lookup(def.Id); ok {
-			if endpoint, ok := resource.(interface{ Destroy() }); ok {
-				endpoint.Destroy()
-			}
-		}
-	}
 }

@@ -304,6 +304,35 @@ func TestStatsAndExplain(t *testing.T) {
 	require.Equal(t, 404, s.call("GET", "/chains/none/nodes/a/explain", "").status)
 }
 
+// Deleting a chain gives out what its joins still hold.
+func TestDeleteDrains(t *testing.T) {
+	s := newServer(t, "")
+	require.Equal(t, 404, s.call("DELETE", "/chains/acks", "").status)
+	require.Equal(t, 200, s.call("POST", "/chains/acks", chainOf(ackSQL)).status)
+	s.feed("cmd", `{"id":1}`)
+	a := s.call("DELETE", "/chains/acks", "")
+	require.Equal(t, 200, a.status, a.text)
+	require.JSONEq(t, `{"chain":"acks","deleted":true}`, a.text)
+	require.Equal(t, []string{`[{"id":1,"code":null}] stop`}, s.out.all(), "before the answer")
+	require.Empty(t, s.kept["acks"])
+	require.Equal(t, 404, s.call("GET", "/chains/acks", "").status)
+	require.Equal(t, true, s.call("POST", "/chains/acks", chainOf(ackSQL)).body["created"])
+}
+
+// What is no route is answered as all errors are, and the routes can be asked for.
+func TestRoutes(t *testing.T) {
+	s := newServer(t, "")
+	a := s.call("GET", "/chain", "")
+	require.Equal(t, 404, a.status)
+	require.Equal(t, "there is no route GET /api/v1/chain; GET /api/v1/ lists the routes", a.body["error"])
+	a = s.call("PUT", "/chains/acks", "{}")
+	require.Equal(t, 405, a.status)
+	require.Regexp(t, "^/api/v1/chains/acks takes .*DELETE.*, not PUT$", a.body["error"])
+	routes := s.call("GET", "/", "").body["routes"].([]any)
+	require.Len(t, routes, 9)
+	require.Contains(t, routes, map[string]any{"route": "POST /api/v1/chains/{chain}/nodes/{node}", "does": "fields of a node's configuration to change"})
+}
+
 func TestSQLCheck(t *testing.T) {
 	s := newServer(t, "")
 	a := s.call("POST", "/sql/check", `{"sql":"SELECT a.x FROM s AS a JOIN t AS b WITHIN 5 SECONDS ON a.k = b.k"}`)
@@ -315,7 +344,10 @@ func TestSQLCheck(t *testing.T) {
 	require.Equal(t, 400, a.status)
 	require.EqualValues(t, 2, a.body["line"])
 	require.Contains(t, a.body["error"], "unit")
-	for _, body := range []string{`{}`, `x`, `{"sql":5}`} {
+	a = s.call("POST", "/sql/check", "  SELECT a.x FROM s AS a JOIN t AS b WITHIN 5 SECONDS ON a.k = b.k\n", "Content-Type", "text/plain")
+	require.Equal(t, 200, a.status, a.text)
+	require.Contains(t, s.call("POST", "/sql/check", "").body["error"], "plain text")
+	for _, body := range []string{`{}`, `x`, `{"sql":5}`, `{`, ``, `["SELECT x FROM s"]`} {
 		require.Equal(t, 400, s.call("POST", "/sql/check", body).status, body)
 	}
 }
@@ -325,6 +357,9 @@ func TestToken(t *testing.T) {
 	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "secret", "Basic secret"} {
 		require.Equal(t, 401, s.call("GET", "/chains", "", "Authorization", header).status, header)
 	}
+	require.Contains(t, s.call("GET", "/chains", "", "Authorization", "").body["error"], "send Authorization: Bearer <token>")
+	require.Contains(t, s.call("GET", "/chains", "", "Authorization", "Bearer x").body["error"], "is not the one")
+	require.Equal(t, 401, s.call("GET", "/nothing", "", "Authorization", "").status)
 	require.Equal(t, 200, s.call("GET", "/chains", "").status)
 	require.Equal(t, 200, s.call("GET", "/chains", "", "Host", "edge.example").status)
 }

@@ -1,14 +1,17 @@
 // Package admin adds routes to a RuleGo rest endpoint with which rule chains and
 // the SQL in them are read and changed while they run.
 //
-//	GET  /chains                          the chains: ids, names, nodes
-//	GET  /chains/{chain}                  a chain's definition
-//	POST /chains/{chain}                  a whole chain: a new one, or a reload
-//	GET  /chains/{chain}/nodes/{node}     a node's definition
-//	POST /chains/{chain}/nodes/{node}     fields of a node's configuration, e.g. {"sql": "…"}
-//	GET  /chains/{chain}/nodes/{node}/stats
-//	GET  /chains/{chain}/nodes/{node}/explain
-//	POST /sql/check                       {"sql": "…"}: what is wrong with it, or its plan
+//	GET    /chains                        the chains: ids, names, nodes
+//	GET    /chains/{chain}                a chain's definition
+//	POST   /chains/{chain}                a whole chain: a new one, or a reload
+//	DELETE /chains/{chain}                drains a chain, stops it and forgets it
+//	GET    /chains/{chain}/nodes/{node}   a node's definition
+//	POST   /chains/{chain}/nodes/{node}   fields of a node's configuration, e.g. {"sql": "…"}
+//	GET    /chains/{chain}/nodes/{node}/stats
+//	GET    /chains/{chain}/nodes/{node}/explain
+//	POST   /sql/check                     {"sql": "…"} or plain SQL: what is wrong with it, or its plan
+//
+// An endpoint made by NewEndpoint also answers GET / with this list.
 //
 // Errors are JSON: {"error": …}, for a configuration field with "field", for SQL
 // with "line", "column", "caret" (the line and a mark under the place) and "hint".
@@ -43,7 +46,7 @@ type Options struct {
 	// Aspects are added to rule engines made for new chains.
 	Aspects []types.Aspect
 	// OnChange is told a chain's definition after each change, for hosts that keep
-	// it. RuleGo's own OnUpdated callback gets the old definition when a node is
+	// it; nil after the chain was deleted. RuleGo's own OnUpdated callback gets the old definition when a node is
 	// reloaded. An error is answered with status 500: the change is in effect, but
 	// it was not kept.
 	OnChange func(chainID string, definition []byte) error
@@ -65,31 +68,46 @@ func New(pool types.RuleEnginePool, options Options) *API {
 // handler answers a request with a value to be sent as JSON, or an error.
 type handler func(r *http.Request, params httprouter.Params) (any, error)
 
+// route is one of the API's routes; path has httprouter's parameters (:chain).
+type route struct {
+	method, path, does string
+	handle             handler
+}
+
+func (a *API) routes() []route {
+	return []route{
+		{http.MethodGet, "/chains", "the chains: ids, names, nodes", a.listChains},
+		{http.MethodGet, "/chains/:chain", "a chain's definition", a.getChain},
+		{http.MethodPost, "/chains/:chain", "a whole chain: a new one, or a reload", a.postChain},
+		{http.MethodDelete, "/chains/:chain", "drain a chain, stop it and forget it", a.deleteChain},
+		{http.MethodGet, "/chains/:chain/nodes/:node", "a node's definition", a.getNode},
+		{http.MethodPost, "/chains/:chain/nodes/:node", "fields of a node's configuration to change", a.postNode},
+		{http.MethodGet, "/chains/:chain/nodes/:node/stats", "a node's counters", a.getStats},
+		{http.MethodGet, "/chains/:chain/nodes/:node/explain", "how a node's query runs", a.getExplain},
+		{http.MethodPost, "/sql/check", "what is wrong with a query, or how it would run", a.checkSQL},
+	}
+}
+
 // AddTo adds the routes to an endpoint, which must not have them yet. See
 // NewEndpoint for one that is bound to this machine only.
 func (a *API) AddTo(ep endpoint.Endpoint) error {
 	var errs []error
-	for _, route := range []struct {
-		method, path string
-		handle       handler
-	}{
-		{http.MethodGet, "/chains", a.listChains},
-		{http.MethodGet, "/chains/:chain", a.getChain},
-		{http.MethodPost, "/chains/:chain", a.postChain},
-		{http.MethodGet, "/chains/:chain/nodes/:node", a.getNode},
-		{http.MethodPost, "/chains/:chain/nodes/:node", a.postNode},
-		{http.MethodGet, "/chains/:chain/nodes/:node/stats", a.getStats},
-		{http.MethodGet, "/chains/:chain/nodes/:node/explain", a.getExplain},
-		{http.MethodPost, "/sql/check", a.checkSQL},
-	} {
-		path := strings.TrimSuffix(a.options.Prefix, "/") + route.path
-		router := impl.NewRouter().From(path).Process(a.process(route.handle)).End()
-		if _, err := ep.AddRouter(router, route.method); err != nil {
-			errs = append(errs, fmt.Errorf("add route %s %s: %w", route.method, path, err))
-		}
+	for _, r := range a.routes() {
+		errs = append(errs, a.add(ep, r))
 	}
 	return errors.Join(errs...)
 }
+
+func (a *API) add(ep endpoint.Endpoint, r route) error {
+	path := a.prefix() + r.path
+	router := impl.NewRouter().From(path).Process(a.process(r.handle)).End()
+	if _, err := ep.AddRouter(router, r.method); err != nil {
+		return fmt.Errorf("add route %s %s: %w", r.method, path, err)
+	}
+	return nil
+}
+
+func (a *API) prefix() string { return strings.TrimSuffix(a.options.Prefix, "/") }
 
 // process makes a handler a step of a RuleGo router, which ends with it.
 func (a *API) process(handle handler) endpoint.Process {

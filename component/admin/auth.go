@@ -22,15 +22,18 @@ func (a *API) authorize(r *http.Request) error {
 	}
 	if a.options.Token == "" {
 		if !isAddress(r.Host) {
-			return &statusError{http.StatusForbidden, "without a token only localhost and IP addresses are served"}
+			return &statusError{http.StatusForbidden, "without a token only requests to localhost or an IP address are served: use one of these, or start the host with a token"}
 		}
 		return nil
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	// Digests have one length, so the comparison tells nothing of the token's.
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.options.Token))
-	if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return &statusError{http.StatusUnauthorized, "a bearer token is needed"}
+	switch {
+	case !ok:
+		return &statusError{http.StatusUnauthorized, "a token is needed: send Authorization: Bearer <token>, with the token that the host was started with"}
+	case subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+		return &statusError{http.StatusUnauthorized, "the token is not the one that the host was started with"}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/rulego/rulego/api/types"
@@ -116,6 +118,36 @@ func (a *API) postChain(r *http.Request, params httprouter.Params) (any, error) 
 		answer.Nodes = handovers(e)
 	}
 	return answer, nil
+}
+
+// drainTimeout bounds how long the end of a chain waits for what is under way.
+const drainTimeout = 30 * time.Second
+
+// deleteChain ends a chain: first what feeds it, then its queries, so that no
+// accepted row is lost, then the engine.
+func (a *API) deleteChain(_ *http.Request, params httprouter.Params) (any, error) {
+	a.changes.Lock()
+	defer a.changes.Unlock()
+	e, err := a.engine(params)
+	if err != nil {
+		return nil, err
+	}
+	// Not the request's context: a client that goes away must not leave half a chain.
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	component.CloseEndpoints(e)
+	drained := component.Drain(ctx, e)
+	id := params.ByName("chain")
+	a.pool.Del(id)
+	if a.options.OnChange != nil {
+		if err := a.options.OnChange(id, nil); err != nil {
+			return nil, fmt.Errorf("the chain was deleted, but not where the host keeps it: %w", err)
+		}
+	}
+	if drained != nil {
+		return nil, fmt.Errorf("the chain was deleted, but what it held is lost: %w", drained)
+	}
+	return map[string]any{"chain": id, "deleted": true}, nil
 }
 
 // changed reports a change to the host.

@@ -34,7 +34,7 @@ func (a *API) NewEndpoint(config types.Config, address string) (*rest.Rest, erro
 	if err := ep.Init(config, types.Configuration{"server": net.JoinHostPort(host, port)}); err != nil {
 		return nil, err
 	}
-	return ep, a.AddTo(ep)
+	return ep, errors.Join(a.AddTo(ep), a.addIndex(ep))
 }
 
 func isLoopback(host string) bool {
