@@ -1,11 +1,13 @@
 package delegate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/rulego/streamsql/functions"
 
+	"github.com/streamjoin/streamjoin/internal/spelling"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -28,6 +30,8 @@ func (c *compiler) checkFunctions() error {
 			hint := ""
 			if strings.EqualFold(call.Name, "if") {
 				hint = "write CASE WHEN … THEN … ELSE … END"
+			} else if name := nearestFunction(call.Name); name != "" {
+				hint = "did you mean " + name + "?"
 			}
 			err = c.errorf(call.Pos, ErrUnknownFunction, hint, "unknown function %s", call.Name)
 		} else if call.Distinct {
@@ -49,6 +53,15 @@ func (c *compiler) checkFunctions() error {
 		syntax.Walk(o.Expr, visit)
 	}
 	return err
+}
+
+// nearestFunction returns the function or window that is most like name, or ""
+// when none is.
+func nearestFunction(name string) string {
+	known := slices.Collect(maps.Keys(functions.ListAll()))
+	known = slices.DeleteFunc(known, func(f string) bool { return f == "expression" }) // streamsql's own stand-in
+	slices.Sort(known)                                                                 // of equally near ones the first is taken
+	return spelling.Nearest(name, append(known, "TumblingWindow", "SlidingWindow", "SessionWindow", "CountingWindow"))
 }
 
 // checkGroup refuses GROUP BY forms that streamsql drops.

@@ -56,6 +56,24 @@ func TestRefusesWhatStreamsqlIgnores(t *testing.T) {
 	}
 }
 
+func TestUnknownFunctions(t *testing.T) {
+	for sql, hint := range map[string]string{
+		"SELECT uper(a) AS x FROM s":                                    "did you mean upper?",
+		"SELECT cuont(*) AS n FROM s GROUP BY TumblingWindow('1s')":     "did you mean count?",
+		"SELECT count(*) AS n FROM s GROUP BY TumblngWindow('1s')":      "did you mean TumblingWindow?",
+		"SELECT a FROM s WHERE lenght(a) > 1":                           "did you mean length?",
+		"SELECT if(a, 1, 2) AS x FROM s":                                "write CASE WHEN … THEN … ELSE … END",
+		"SELECT quuxfrobnicate(a) AS x FROM s":                          "",
+		"SELECT expresion(a) AS x FROM s GROUP BY TumblingWindow('1s')": "",
+	} {
+		_, err := compile(sql)
+		require.ErrorIs(t, err, delegate.ErrUnknownFunction, sql)
+		var e *syntax.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, hint, e.Hint, sql)
+	}
+}
+
 // What streamsql refuses as well, or the shared parser does, with a position.
 func TestRefusesTheRest(t *testing.T) {
 	for _, c := range []struct{ sql, says string }{

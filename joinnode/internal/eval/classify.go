@@ -2,10 +2,12 @@ package eval
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/rulego/streamsql/functions"
 
+	"github.com/streamjoin/streamjoin/internal/spelling"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -122,37 +124,12 @@ func exprLangName(name string) string {
 // nearest returns the name of the scalar function that is most like name, or ""
 // when none is.
 func nearest(name string) string {
-	name = strings.ToLower(name)
-	best, distance := "", max(len(name)/3, 1)+1
+	var scalar []string
 	for known, fn := range functions.ListAll() {
-		if classOf(known, fn).Kind != Scalar {
-			continue
-		}
-		d := editDistance(name, known)
-		if d < distance || d == distance && best != "" && known < best {
-			best, distance = known, d
+		if classOf(known, fn).Kind == Scalar {
+			scalar = append(scalar, known)
 		}
 	}
-	return best
-}
-
-// editDistance is the number of letters to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	slices.Sort(scalar) // of equally near ones the first is taken
+	return spelling.Nearest(name, scalar)
 }
