@@ -83,6 +83,9 @@ func (c *compiler) checkGroup() error {
 				if windows > 1 {
 					return c.unsupported(g.Pos, "keep one of them", "GROUP BY has two windows")
 				}
+				if err := c.checkLength(g); err != nil {
+					return err
+				}
 				if g.Over != nil {
 					return c.unsupported(g.Pos, "use HAVING", "OVER on a window is not supported")
 				}
@@ -120,6 +123,20 @@ func (c *compiler) checkGroup() error {
 	}
 	if windows == 0 && c.plan.Kind == Aggregation {
 		c.plan.Warnings = append(c.plan.Warnings, "an aggregate without a window runs in TumblingWindow('10s'), as StreamSQL has it")
+	}
+	return nil
+}
+
+// checkLength refuses the length of a window in time without a unit. streamsql
+// takes it for seconds, where other durations without unit are errors.
+func (c *compiler) checkLength(window *syntax.Call) error {
+	if strings.EqualFold(window.Name, "CountingWindow") {
+		return nil
+	}
+	for _, a := range window.Args {
+		if n, ok := a.(*syntax.Number); ok {
+			return c.unsupported(n.Pos, "write '"+n.Text+"s'", "%s takes durations: %s has no unit", window.Name, n.Text)
+		}
 	}
 	return nil
 }

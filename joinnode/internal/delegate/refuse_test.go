@@ -56,6 +56,22 @@ func TestRefusesWhatStreamsqlIgnores(t *testing.T) {
 	}
 }
 
+// A number is a count of rows, a duration has a unit.
+func TestDurationsOfWindowsHaveUnits(t *testing.T) {
+	for _, window := range []string{"TumblingWindow(10)", "tumblingwindow(10)", "SessionWindow(10)", "SlidingWindow(10, '1s')", "SlidingWindow('1m', 10)"} {
+		sql := "SELECT sum(a) AS x FROM s GROUP BY k, " + window
+		_, err := compile(sql)
+		require.ErrorIs(t, err, delegate.ErrUnsupported, window)
+		var e *syntax.Error
+		require.ErrorAs(t, err, &e)
+		require.Contains(t, e.Msg, "takes durations: 10 has no unit")
+		require.Equal(t, "write '10s'", e.Hint)
+		require.Equal(t, syntax.Pos{Line: 1, Col: strings.Index(sql, "10") + 1, Offset: strings.Index(sql, "10")}, e.Pos, window)
+	}
+	_, err := compile("SELECT sum(a) AS x FROM s GROUP BY k, CountingWindow(10)")
+	require.NoError(t, err)
+}
+
 func TestUnknownFunctions(t *testing.T) {
 	for sql, hint := range map[string]string{
 		"SELECT uper(a) AS x FROM s":                                    "did you mean upper?",
