@@ -16,6 +16,7 @@ type graph struct {
 	vertices []vertex // upstream first
 	sources  []source // by input
 	stages   []stage
+	ahead    ahead
 	timeout  int64 // IDLETIMEOUT in ns; 0 = none
 	event    bool
 	sweep    int64 // ns between coarse sweeps
@@ -99,6 +100,7 @@ func newGraph(p *Pipeline) (*graph, error) {
 		}
 		add(join, 2)
 		s.join, s.left, s.right = join, newEdge(p, join, 0), newEdge(p, join, 1)
+		g.ahead.add(join, inputsOf(i))
 		next = s.left
 		for _, in := range inputsOf(i) {
 			head := s.right
@@ -155,9 +157,11 @@ func projection(o *plan.Output, ctx *eval.Context) func(dst, src row.Row) row.Ro
 	}
 }
 
+// endStep closes an arrival or a timer event. Of the operators only joins have
+// something to do then.
 func (g *graph) endStep() {
-	for i := range g.vertices {
-		g.vertices[i].op.EndStep()
+	for i := range g.stages {
+		g.stages[i].join.EndStep()
 	}
 }
 

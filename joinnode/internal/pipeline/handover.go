@@ -91,7 +91,7 @@ func (p *Pipeline) inherit(old *Pipeline) {
 		s.head.seq = max(s.head.seq, o.head.seq)
 	}
 	p.transfer = nil
-	p.publish()
+	p.publish(0)
 	p.queue.ring() // to look for what is due
 }
 

@@ -68,12 +68,11 @@ func (o *outbox) marker(ch chan struct{}) {
 	o.fill.add(nil, outgoing{kind: outMarker, mark: ch})
 }
 
-// deliver hands what has gathered to the emitter.
+// deliver hands what has gathered to the emitter. The queue knows of it already.
 func (o *outbox) deliver() {
 	if o.fill.empty() {
 		return
 	}
-	o.p.queue.addBacklog(o.fill.waiting)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiting = append(o.waiting, o.fill)

@@ -187,54 +187,6 @@ func (p *Pipeline) close(why operator.CloseReason, successor *Pipeline) (first, 
 	return true, begun
 }
 
-// loop is the one goroutine that touches operators.
-func (p *Pipeline) loop(pre *Pipeline) {
-	defer close(p.loopDone)
-	p.inherit(pre)
-	var spare batch
-	for {
-		taken, now, rang, more := p.queue.take(&spare)
-		if rang {
-			p.stopTimer() // it has fired; setTimer arms the next one
-		}
-		p.run(&taken)
-		if len(taken.arrivals) == 0 {
-			p.advance(now)
-			p.publish()
-		}
-		if !more {
-			break
-		}
-		taken.reset()
-		spare = taken
-		p.setTimer()
-	}
-	p.stopTimer()
-	p.end()
-}
-
-// publishEvery is after how many rows of a large batch results and room are
-// handed on.
-const publishEvery = 64
-
-func (p *Pipeline) run(b *batch) {
-	p.batch = b
-	p.lose(b)
-	open := 0
-	for i := range b.arrivals {
-		p.step(&b.arrivals[i])
-		if b.arrivals[i].marker == nil {
-			open++
-		}
-		if (i+1)%publishEvery == 0 || i == len(b.arrivals)-1 {
-			p.publish()
-			p.queue.processed(open)
-			open = 0
-		}
-	}
-	p.current, p.batch = nil, nil
-}
-
 // lose hands rows that found no room to the late output.
 func (p *Pipeline) lose(b *batch) {
 	for i := range b.lost {
@@ -248,43 +200,6 @@ func (p *Pipeline) lose(b *batch) {
 		}
 		p.late(a.input, p.graph.sources[a.input].progress.Seen, ts, operator.Overflow, func() []byte { return b.bytes(a.raw) })
 	}
-}
-
-// step is one arrival (semantics.md §4; the operators do points 4 to 8).
-func (p *Pipeline) step(a *arrival) {
-	p.current = a
-	p.advance(a.now)
-	if a.marker != nil {
-		p.out.marker(a.marker)
-		return
-	}
-	p.counters.rowsIn++
-	src := &p.graph.sources[a.input]
-	rec := operator.Record{TS: a.now, Diff: 1, Row: row.Row{Enc: p.batch.bytes(a.enc), Side: a.side}}
-	if p.plan.Time.Event() {
-		src.heard(a.now)
-		rec.TS = a.ts
-		switch {
-		case a.badTime:
-			p.drop(src, rec, operator.BadTimestamp)
-			return
-		case p.future(a):
-			p.drop(src, rec, operator.FutureTimestamp)
-			return
-		}
-		src.advance(a.ts, false)
-		if a.ts < src.progress.Low {
-			p.drop(src, rec, operator.Late)
-			return
-		}
-	}
-	src.head.Emit(rec)
-	p.graph.endStep()
-}
-
-func (p *Pipeline) future(a *arrival) bool {
-	skew := p.plan.Time.MaxFutureSkew
-	return skew > 0 && a.ts > a.now && a.ts-a.now > int64(skew)
 }
 
 func (p *Pipeline) drop(src *source, rec operator.Record, why operator.Reason) {
@@ -301,12 +216,6 @@ func (p *Pipeline) timeOf(input int, r row.Row) string {
 	return warning.Field(p.plan.Time.Text, r.Col(p.plan.Inputs[input].TimeCol))
 }
 
-// publish makes counters visible and hands results to the emitter.
-func (p *Pipeline) publish() {
-	p.counters.publish()
-	p.out.deliver()
-}
-
 // end flushes in cascade order (semantics.md §5), or leaves the state to the
 // successor, and delivers what is left.
 func (p *Pipeline) end() {
@@ -316,6 +225,6 @@ func (p *Pipeline) end() {
 	if successor == nil {
 		p.graph.flush(why)
 	}
-	p.publish()
+	p.publish(0)
 	p.out.close()
 }

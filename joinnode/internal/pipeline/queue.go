@@ -246,26 +246,28 @@ func (q *queue) take(empty *batch) (taken batch, now int64, rang, more bool) {
 	}
 	taken, q.fill = q.fill, *empty
 	rang, q.alarm = q.alarm, false
-	now = q.nowLocked()
-	return taken, now, rang, len(taken.arrivals)+len(taken.lost) > 0 || !q.closed
+	if len(taken.arrivals) == 0 {
+		q.nowLocked() // else the arrivals tell the time
+	}
+	return taken, q.lastNow, rang, len(taken.arrivals)+len(taken.lost) > 0 || !q.closed
 }
 
 // processed gives room back for rows that the loop has done with.
-func (q *queue) processed(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.rows -= n
-	q.space.Broadcast()
-}
+func (q *queue) processed(n int) { q.settle(n, 0) }
 
 // addBacklog counts results that wait for delivery; a negative n tells of
 // delivered ones.
-func (q *queue) addBacklog(n int) {
-	if n == 0 {
+func (q *queue) addBacklog(n int) { q.settle(0, n) }
+
+// settle does both at once: no caller finds room for rows whose results are not
+// counted yet.
+func (q *queue) settle(rows, results int) {
+	if rows == 0 && results == 0 {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.backlog += n
+	q.rows -= rows
+	q.backlog += results
 	q.space.Broadcast() // more room, or for a sink that waits, none to hope for
 }

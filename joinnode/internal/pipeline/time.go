@@ -13,6 +13,10 @@ const (
 // advance brings the query's time to t, through every instant on the way at
 // which something falls due. So results do not depend on how late a timer was.
 func (p *Pipeline) advance(t int64) {
+	if !p.graph.timePasses() {
+		p.now = max(p.now, t)
+		return
+	}
 	for {
 		due, ok := p.nextDue()
 		if !ok || due > t || due <= p.now {
@@ -60,6 +64,9 @@ func (p *Pipeline) tick(t int64) {
 // may have taken long, and a clock that was set back must be waited for. A timer
 // that comes earlier is left alone, it looks again.
 func (p *Pipeline) setTimer() {
+	if !p.graph.timePasses() {
+		return // only rows move time
+	}
 	now := p.cfg.Clock.Now().UnixNano()
 	at := int64(maxTime)
 	if due, ok := p.nextDue(); ok {
