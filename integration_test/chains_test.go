@@ -34,7 +34,7 @@ func TestChains(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			s := loadScenario(t, dir)
 			require.NotEmpty(t, s.def.RuleChain.AdditionalInfo["description"], "a chain tells what it shows")
-			require.NotEmpty(t, s.arrivals)
+			require.NotEmpty(t, s.Arrivals)
 			switch s.endpoint() {
 			case "":
 				synctest.Test(t, func(t *testing.T) { compare(t, s, playDirectly(t, s)) })
@@ -51,12 +51,12 @@ func TestChains(t *testing.T) {
 
 func compare(t *testing.T, s scenario, got []event) {
 	t.Helper()
-	path := filepath.Join(s.dir, "expected.jsonl")
+	path := filepath.Join(s.Dir, "expected.jsonl")
 	if *rewrite {
 		require.NoError(t, os.WriteFile(path, []byte(jsonLines(t, got)), 0o644))
 		return
 	}
-	require.Equal(t, jsonLines(t, readLines[event](t, path)), jsonLines(t, got))
+	require.Equal(t, jsonLines(t, s.Expected), jsonLines(t, got))
 }
 
 // playDirectly hands the arrivals to the engine one by one, each at its instant
@@ -64,9 +64,11 @@ func compare(t *testing.T, s scenario, got []event) {
 func playDirectly(t *testing.T, s scenario) []event {
 	t.Helper()
 	time.Sleep(time.Until(epoch)) // the bubble's clock starts in 2000
-	e, seen := start(t, s.def.RuleChain.ID, s.chain)
-	for _, a := range s.arrivals {
-		time.Sleep(time.Until(epoch.Add(a.offset(t))))
+	e, seen := start(t, s.def.RuleChain.ID, s.Chain)
+	for _, a := range s.Arrivals {
+		offset, err := a.Offset()
+		require.NoError(t, err)
+		time.Sleep(time.Until(epoch.Add(offset)))
 		synctest.Wait() // timers that are due at this instant come first
 		seen.sending()
 		msg := message(a.Metadata, a.Body)
@@ -96,13 +98,13 @@ func playMQTT(t *testing.T, s scenario) []event {
 	t.Helper()
 	broker := startBroker(t)
 	e, seen := start(t, s.def.RuleChain.ID, s.withVar(t, "broker", broker.address))
-	for _, a := range s.arrivals {
+	for _, a := range s.Arrivals {
 		broker.publish(t, a.Topic, a.Body)
 	}
-	require.Eventually(t, func() bool { return len(seen.answers(s.firstNode())) == len(s.arrivals) },
+	require.Eventually(t, func() bool { return len(seen.answers(s.firstNode())) == len(s.Arrivals) },
 		10*time.Second, 5*time.Millisecond, "every published message reaches the node")
 	for i, o := range seen.answers(s.firstNode()) {
-		require.Equal(t, string(s.arrivals[i].Body), o.data, "messages keep their order")
+		require.Equal(t, string(s.Arrivals[i].Body), o.data, "messages keep their order")
 		require.Equal(t, types.Success, o.relation, "%v", o.err)
 	}
 	drainAndStop(t, e)
@@ -115,7 +117,7 @@ func playHTTP(t *testing.T, s scenario) []event {
 	t.Helper()
 	address := freeAddress(t)
 	e, seen := start(t, s.def.RuleChain.ID, s.withVar(t, "listen", address))
-	for _, a := range s.arrivals {
+	for _, a := range s.Arrivals {
 		status, answer := post(t, "http://"+address+a.Path, string(a.Body))
 		if a.Failure == "" {
 			require.Equal(t, http.StatusOK, status, answer)

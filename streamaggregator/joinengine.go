@@ -2,17 +2,20 @@ package streamaggregator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/streamjoin/streamjoin/joinnode"
 )
 
 // joinEngine makes queries of package joinnode.
-type joinEngine struct{}
+type joinEngine struct {
+	more []joinnode.Option
+}
 
 var _ query = (*joinnode.Streamsql)(nil)
 
-func (joinEngine) compile(s settings, log logger) (query, error) {
-	q := joinnode.New(append(s.options(), joinnode.WithLogger(log))...)
+func (e joinEngine) compile(s settings, log logger) (query, error) {
+	q := joinnode.New(slices.Concat(e.more, s.options(), []joinnode.Option{joinnode.WithLogger(log)})...)
 	if err := q.Execute(s.SQL); err != nil {
 		return nil, &FieldError{Field: "sql", Value: s.SQL, Err: err}
 	}

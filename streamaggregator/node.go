@@ -80,8 +80,10 @@ var (
 	_ types.ComponentDefGetter = (*Node)(nil)
 )
 
-// New returns a prototype to register. The zero Node serves as well.
-func New() *Node { return newPrototype(joinEngine{}) }
+// New returns a prototype to register. The zero Node serves as well. Further options
+// go to the queries of all its instances, such as joinnode.WithClock for a replay;
+// what stands in a node's configuration counts more.
+func New(options ...joinnode.Option) *Node { return newPrototype(joinEngine{options}) }
 
 func newPrototype(e engineMaker) *Node {
 	return &Node{Config: defaultConfiguration(), instances: &instances{}, engine: e}
