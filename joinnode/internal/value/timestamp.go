@@ -76,6 +76,11 @@ func guessUnit(integerDigits int64) Unit {
 // number in quotes too, as "1" is no number anywhere else either), NaN, a time
 // before the epoch or past what int64 holds.
 func Timestamp(v Value, unit Unit) (ns int64, ok bool) {
+	if v.Kind == Number {
+		if i, ok := shortInteger(v.Text); ok {
+			return integerTime(i, unit)
+		}
+	}
 	if v.Kind == Any {
 		v = v.Resolve()
 	}
@@ -112,13 +117,18 @@ func instant(t time.Time) (int64, bool) {
 
 func integerTime(i int64, unit Unit) (int64, bool) {
 	if unit == AutoUnit {
-		digits := int64(0)
-		for digits < 19 && uint64(max(i, 0)) >= pow10[digits] {
-			digits++
-		}
-		unit = guessUnit(digits)
+		unit = guessUnit(decimalDigits(uint64(max(i, 0))))
 	}
 	return join(i, uint64(unit), 0)
+}
+
+// decimalDigits returns how many digits u has, 0 for zero.
+func decimalDigits(u uint64) int64 {
+	digits := bits.Len64(u) * 1233 >> 12 // log10(2) is a little more than 1233/4096
+	if u >= pow10[digits] {
+		digits++
+	}
+	return int64(digits)
 }
 
 // join returns i units and extra nanoseconds.
