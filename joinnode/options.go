@@ -151,7 +151,7 @@ func WithWindowMaxRows(n int) Option { return func(o *options) { o.windowMaxRows
 // WithJoinMaxKeys caps the keys buffered per side and stage of a join. Above it
 // the least recently used key is evicted with its rows; pending LEFT rows among
 // them get no NULL row (counters keys_evicted, left_pending_evicted). n ≤ 0
-// means 10000 (seed page, "Resource Bounds").
+// means 10000 (docs/semantics.md, "Gates").
 func WithJoinMaxKeys(n int) Option { return func(o *options) { o.joinMaxKeys = n } }
 
 // WithJoinMaxRows caps the rows buffered per side and stage of a join; above it

@@ -14,7 +14,7 @@ const (
 )
 
 // Result is one result of the running query with what the engine knows of it
-// (semantics.md §7, the last rule).
+// (docs/semantics.md, "NULL rows" and "Three and more streams").
 type Result struct {
 	// JSON is an array of result rows: one row for a join, all rows of one
 	// window or pattern otherwise. It is valid until the sink returns.
@@ -24,7 +24,8 @@ type Result struct {
 	// order; nil otherwise.
 	Unmatched []string
 	// ClosedBy says why an unmatched row was given up: "window", "idle",
-	// "stop", "reload"; "" for a matched row.
+	// "stop", "reload"; "" for a matched row. Where several joins found nothing it is
+	// why the last of them gave up, which is what released the row.
 	ClosedBy string
 	// WindowEnd is the end of the window in ns since the epoch, 0 when the
 	// result is not a window's.

@@ -229,7 +229,7 @@ func (s *Streamsql) Explain() string {
 }
 
 // GetStats returns all counters and gauges by name; those of a join are named
-// join_stage{i}_… (seed page, "Observability"). It is empty before Execute.
+// join_stage{i}_… (README, "Counters"). It is empty before Execute.
 func (s *Streamsql) GetStats() map[string]int64 {
 	q, err := s.running()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // metric is one counter or gauge of a stage.
 type metric int
 
-// The counters of each stage: the seed page's, then those that semantics.md
-// adds, then ours.
+// The counters of each stage: those that StreamSQL specifies for stream
+// joins, then those that the late output and WHERE need, then the rest.
 const (
 	matchesEmitted metric = iota
 	leftTimeoutEmitted

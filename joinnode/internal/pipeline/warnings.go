@@ -8,6 +8,7 @@ import (
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
@@ -62,7 +63,8 @@ func (w *warnings) skew(stage int, skew, within int64) {
 			ahead, skew = "right", -skew
 		}
 		w.log.Warn("%s: the %s stream is %s ahead of the other in event time (WITHIN is %s): its rows expire that much too early for the other side, so pairs further apart than %s are missed; align the sources or enlarge WITHIN",
-			w.stages[stage], ahead, time.Duration(skew), time.Duration(within), max(time.Duration(within-skew), 0))
+			w.stages[stage], ahead, syntax.FormatDuration(time.Duration(skew)), syntax.FormatDuration(time.Duration(within)),
+			syntax.FormatDuration(max(time.Duration(within-skew), 0)))
 	}
 }
 

@@ -69,9 +69,9 @@ func compareTime(old, new Time) string {
 	case old.Unit != new.Unit:
 		return fmt.Sprintf("TIMEUNIT is %q, was %q", new.Unit, old.Unit)
 	case old.IdleTimeout != new.IdleTimeout:
-		return fmt.Sprintf("IDLETIMEOUT is %s, was %s", new.IdleTimeout, old.IdleTimeout)
+		return fmt.Sprintf("IDLETIMEOUT is %s, was %s", syntax.FormatDuration(new.IdleTimeout), syntax.FormatDuration(old.IdleTimeout))
 	case old.MaxFutureSkew != new.MaxFutureSkew:
-		return fmt.Sprintf("MAXFUTURESKEW is %s, was %s", new.MaxFutureSkew, old.MaxFutureSkew)
+		return fmt.Sprintf("MAXFUTURESKEW is %s, was %s", syntax.FormatDuration(new.MaxFutureSkew), syntax.FormatDuration(old.MaxFutureSkew))
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func compareStage(old, new *Plan, i int) string {
 	o, n := &old.Stages[i], &new.Stages[i]
 	switch {
 	case o.Within != n.Within:
-		return fmt.Sprintf("WITHIN is %s, was %s", time.Duration(n.Within), time.Duration(o.Within))
+		return fmt.Sprintf("WITHIN is %s, was %s", syntax.FormatDuration(time.Duration(n.Within)), syntax.FormatDuration(time.Duration(o.Within)))
 	case o.Left != n.Left:
 		return fmt.Sprintf("%s JOIN, was %s JOIN", kindText(n.Left), kindText(o.Left))
 	case !sameKeys(o.LeftLayout, o.LeftKeys, n.LeftLayout, n.LeftKeys),

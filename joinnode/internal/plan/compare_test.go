@@ -26,7 +26,7 @@ func TestDifferences(t *testing.T) {
 		{"to event time", two, event, `TIMESTAMP is "ts", was ""`},
 		{"TIMEUNIT", event, two + " WITH (TIMESTAMP='ts', IDLETIMEOUT='1s', MAXFUTURESKEW='1h')", `TIMEUNIT is "", was "ms"`},
 		{"IDLETIMEOUT", event, two + " WITH (TIMESTAMP='ts', TIMEUNIT='ms', IDLETIMEOUT='2s', MAXFUTURESKEW='1h')", "IDLETIMEOUT is 2s, was 1s"},
-		{"MAXFUTURESKEW", event, two + " WITH (TIMESTAMP='ts', TIMEUNIT='ms', IDLETIMEOUT='1s')", "MAXFUTURESKEW is 24h0m0s, was 1h0m0s"},
+		{"MAXFUTURESKEW", event, two + " WITH (TIMESTAMP='ts', TIMEUNIT='ms', IDLETIMEOUT='1s')", "MAXFUTURESKEW is 1 day, was 1h0m0s"},
 		{"number of streams", two, three, "3 streams, was 2"},
 		{"stream", two, "SELECT a.x FROM sa AS a JOIN sz AS b WITHIN 10 SECONDS ON a.k = b.k AND a.j = b.j", "input 2 is sz, was sb"},
 		{"order of streams", two, "SELECT a.x FROM sb AS b JOIN sa AS a WITHIN 10 SECONDS ON a.k = b.k AND a.j = b.j", "input 1 is sb, was sa"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
 // Explain prints the operator graph from the sinks up: what each operator does,
@@ -32,8 +34,8 @@ func (p *Plan) explainStage(b *strings.Builder, i, depth, maxKeys, maxRows int) 
 		line(depth, "Filter %s", texts(st.Filters))
 		depth++
 	}
-	line(depth, "IntervalJoin stage %d %s on %s within %s", i+1, kindText(st.Left), st.On, time.Duration(st.Within))
-	leftRetention, rightRetention := time.Duration(st.Within), time.Duration(st.RightRetention)
+	line(depth, "IntervalJoin stage %d %s on %s within %s", i+1, kindText(st.Left), st.On, syntax.FormatDuration(time.Duration(st.Within)))
+	leftRetention, rightRetention := syntax.FormatDuration(time.Duration(st.Within)), syntax.FormatDuration(time.Duration(st.RightRetention))
 	note("left  keeps %s for %s", columnsText(st.LeftLayout.Text, st.LeftKeys, st.LeftKeep), leftRetention)
 	in := &p.Inputs[i+1]
 	note("right keeps %s for %s", columnsText(in.Layout.Text, in.Keys, in.Keep), rightRetention)
@@ -68,11 +70,11 @@ func (t Time) describe() string {
 	}
 	idle := "never idle"
 	if t.IdleTimeout > 0 {
-		idle = "idle after " + t.IdleTimeout.String()
+		idle = "idle after " + syntax.FormatDuration(t.IdleTimeout)
 	}
 	skew := "no bound on future timestamps"
 	if t.MaxFutureSkew > 0 {
-		skew = "at most " + t.MaxFutureSkew.String() + " ahead of the clock"
+		skew = "at most " + syntax.FormatDuration(t.MaxFutureSkew) + " ahead of the clock"
 	}
 	return fmt.Sprintf("event time from %s (unit %s), %s, %s", t.Text, unit, idle, skew)
 }

@@ -94,7 +94,7 @@ func (b *builder) optionDuration(o syntax.Option) (time.Duration, error) {
 }
 
 // refuseUnlessZero reads an option that only a value of zero is compatible with
-// (seed page, "Compile-Time Validation").
+// (docs/sql.md, "WITH").
 func refuseUnlessZero(name string) func(*builder, syntax.Option) error {
 	return func(b *builder, o syntax.Option) error {
 		d, err := b.optionDuration(o)

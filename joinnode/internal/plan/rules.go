@@ -7,8 +7,8 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
-// A rule refuses one combination of clauses (seed page, "Compile-Time
-// Validation"; words from semantics.md §8).
+// A rule refuses one combination of clauses (docs/sql.md, "What a join does
+// not take").
 type rule struct {
 	// find returns where the statement breaks the rule; false when it does not.
 	find func(*syntax.Select) (syntax.Pos, string, bool)

@@ -9,8 +9,8 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
-// TestRules is the compile-time table of the seed page with the words of
-// semantics.md §8, a row for each rule.
+// TestRules has every combination that docs/sql.md lists under "What a join does not
+// take", a row for each rule.
 func TestRules(t *testing.T) {
 	const downstream = "downstream query"
 	checkAll(t, []refusal{

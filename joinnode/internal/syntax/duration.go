@@ -125,6 +125,19 @@ func unitOfTime(s string) (time.Duration, bool) {
 	return 0, false
 }
 
+// FormatDuration writes a duration into a message: as Go does, but whole days as
+// days.
+func FormatDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == day:
+		return "1 day"
+	case d > day && d%day == 0:
+		return fmt.Sprintf("%d days", d/day)
+	}
+	return d.String()
+}
+
 // durationText spells d with the largest unit that divides it.
 func durationText(d time.Duration) string {
 	for _, u := range [...]struct {

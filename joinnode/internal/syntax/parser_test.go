@@ -183,6 +183,7 @@ func TestWithinErrors(t *testing.T) {
 		{"WITHIN 9223372036854775808 NS ON a.k = b.k", "too long", "9223"},
 		{"WITHIN 106752 DAYS ON a.k = b.k", "too long", "106752"},
 		{"WITHIN 1e999 s ON a.k = b.k", "too long", "1e"},
+		{"WITHIN 1e999 s ON a.k = b.k", "hint: write the longest time that two partners can be apart", "1e"},
 		{"WITHIN '106751d 1d' ON a.k = b.k", "too long", "'106751"},
 		{"WITHIN 1 MINUTE 30 SECONDS ON a.k = b.k", "number 30", "30"},
 		{"WITHN 30 SECONDS ON a.k = b.k", "did you mean WITHIN?", "WITHN"},

@@ -56,6 +56,8 @@ func (p *parser) withinDuration(w *Within) error {
 	switch {
 	case errors.Is(err, errDurationForm):
 		return p.errorAt(t.pos, "write WITHIN 30 SECONDS or WITHIN '30s'", "%s is not a WITHIN duration: %v", t, err)
+	case errors.Is(err, errDurationSize):
+		return p.errorAt(t.pos, "write the longest time that two partners can be apart: rows are kept for that long", "WITHIN: %v", err)
 	case err != nil:
 		return p.errorAt(t.pos, unitHint, "WITHIN: %v", err)
 	case d <= 0:
