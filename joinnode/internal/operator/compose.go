@@ -115,7 +115,7 @@ func (c *composer) patch(port int, cols []byte) []byte {
 			g.end += longer
 			shift += longer
 		}
-		copyShort(dst[g.start:g.end], in)
+		copy(dst[g.start:g.end], in)
 	}
 	c.out.Enc = dst
 	return dst

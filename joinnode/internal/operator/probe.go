@@ -1,13 +1,7 @@
 package operator
 
-import "encoding/binary"
-
-// A probe is the hot loop of a hot key: one turn for each pair. Its parts are
-// kept apart from the rest so that a turn touches the partner's record, the
-// bytes of the composite that change, and nothing else.
-
 // probe emits the pairs of an arriving row in (partner.ts, partner.seq) order
-// and returns their number. k is the cell of its key.
+// and returns their number. k is the key of its cell c.
 func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 	other := j.sides[1-port]
 	lo, hi := subTime(x.ts, j.cfg.Within), addTime(x.ts, j.cfg.Within)
@@ -17,18 +11,12 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 	}
 	key, norm := j.keys.text(c)
 	plain := !norm && len(x.cols.Side) == 0 && !j.key.values
-	framed := false
-	visited := int64(0)
-	out := Record{Diff: 1}
-	var chunk []byte
-	number := ^ref(0)
+	framed := false // the composer's last row can be patched
+	out := Record{TS: x.ts, Diff: 1, Nulls: x.nulls, Why: x.why}
 	for r != 0 {
-		if n := r >> offsetBits; n != number {
-			number, chunk = n, other.arena.bufs[n]
-		}
-		partner := record(chunk[int(r&(1<<offsetBits-1))*recordAlign:])
+		partner := other.arena.record(r)
 		ts, flags, at := partner.ts(), partner.flags(), r
-		visited++
+		other.count.visited++
 		if ts > hi {
 			break
 		}
@@ -38,28 +26,71 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 		}
 		other.markMatched(partner)
 		pairs++
-		if !plain || flags&(ownKey|hasNulls|hasSide) != 0 {
+		if !plain || flags&special != 0 {
 			v := other.view(at, partner)
 			j.emitPair(port, x, &v)
 			framed = false
 			continue
 		}
 		cols := partner[recordHeader:partner.len()]
-		if framed {
-			out.Row.Enc = j.compose.patch(port, cols)
-		} else {
+		if out.TS = max(x.ts, ts); !framed {
 			out.Row.Enc, framed = j.compose.frame(port, x, key, cols), true
-			out.Nulls, out.Why = x.nulls, x.why
+			j.out.Emit(out)
+			continue
 		}
-		out.TS = max(x.ts, ts)
+		out.Row.Enc = j.compose.patch(port, cols)
 		j.out.Emit(out)
+		if s, ok := j.compose.splice(port); ok {
+			n := 0
+			out.Row.Enc = s.buf[:len(out.Row.Enc)]
+			r, n = j.probeOn(&s, other, r, hi, &out)
+			pairs += n
+			framed = n == 0
+		}
 	}
-	other.count.visited += visited
 	if pairs > 0 {
 		other.lru.use(k, c, false)
 		j.stats.Matches += int64(pairs)
 	}
 	return pairs
+}
+
+// probeOn is the hot loop of a hot key: it goes on with probe at the row r,
+// while partners fit s and are not special, and returns where it stopped and how
+// many pairs it emitted. out is the last pair. A turn touches the partner's
+// record, the bytes of the composite that change, and little else: with fewer
+// variables than probe the compiler can keep them in registers.
+func (j *IntervalJoin) probeOn(s *splice, other *side, r ref, hi int64, out *Record) (ref, int) {
+	pairs := 0
+	var chunk []byte
+	number := ^ref(0)
+	for r != 0 {
+		if n := r >> offsetBits; n != number {
+			number, chunk = n, other.arena.bufs[n]
+		}
+		partner := record(chunk[int(r&(1<<offsetBits-1))*recordAlign:])
+		n := partner.len() - recordHeader
+		if ts := partner.ts(); ts > out.TS {
+			if ts > hi {
+				break
+			}
+			out.TS = ts // times rise along the list
+		}
+		if n > spliceMax || len(partner) < recordHeader+spliceMax || partner.flags()&(special|closed) != 0 {
+			break
+		}
+		other.markMatched(partner)
+		// A call copies out 16 bytes at a time, and a copy of what was just
+		// written in halves waits for the writes: so write only what changes.
+		if enc := s.put(partner[recordHeader:], n); len(enc) != len(out.Row.Enc) {
+			out.Row.Enc = enc
+		}
+		pairs++
+		j.out.Emit(*out)
+		r = partner.next()
+	}
+	other.count.visited += int64(pairs)
+	return r, pairs
 }
 
 // emitPair emits any pair.
@@ -73,26 +104,4 @@ func (j *IntervalJoin) emitPair(port int, x, partner *view) {
 		Nulls: x.nulls | partner.nulls, Why: why,
 	})
 	j.compose.forget()
-}
-
-// copyShort copies src to dst, which is as long. What a partner adds is mostly a
-// number or two, for which a call of memmove costs more than the copy.
-func copyShort(dst, src []byte) {
-	le := binary.LittleEndian
-	switch n := len(src); {
-	case n > 16:
-		copy(dst, src)
-	case n >= 8:
-		a, b := le.Uint64(src), le.Uint64(src[n-8:])
-		le.PutUint64(dst, a)
-		le.PutUint64(dst[n-8:], b)
-	case n >= 4:
-		a, b := le.Uint32(src), le.Uint32(src[n-4:])
-		le.PutUint32(dst, a)
-		le.PutUint32(dst[n-4:], b)
-	default:
-		for i, b := range src {
-			dst[i] = b
-		}
-	}
 }

@@ -37,6 +37,8 @@ const (
 	ownKey                      // spells its key differently: columns begin with the key
 	hasNulls
 	hasSide
+
+	special = ownKey | hasNulls | hasSide // columns do not follow the header, or are not all beside the key
 )
 
 // header is what a record says beside its columns.
