@@ -23,6 +23,9 @@ type term struct {
 	constant bool
 	val      value.Value
 	sql      syntax.Expr // that it was compiled from
+	// column says that the term is column col as it is.
+	column bool
+	col    int
 }
 
 func constant(v value.Value) term {
@@ -128,7 +131,7 @@ func (c *compiler) column(e *syntax.Column) (term, error) {
 	if err != nil {
 		return term{}, err
 	}
-	return term{expr: func(_ *Context, r row.Row) value.Value { return r.Col(col) }}, nil
+	return term{column: true, col: col, expr: func(_ *Context, r row.Row) value.Value { return r.Col(col) }}, nil
 }
 
 // number turns a literal into an integer or the float64 it names exactly, else

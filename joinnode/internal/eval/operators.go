@@ -45,7 +45,7 @@ func (c comparison) outcome(a, b value.Value) (t value.Tri, mismatch bool) {
 		}
 		return value.Unknown, true
 	}
-	return value.TriOf(c>>(order+1)&1 != 0), false
+	return c.holds(order), false
 }
 
 var arithmetic = map[string]func(a, b value.Value) (value.Value, bool){
@@ -80,6 +80,11 @@ func (c *compiler) binary(e *syntax.Binary) (term, error) {
 		if y.constant {
 			right := y.val
 			t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, e, fx(ctx, r), right) }
+			if x.column {
+				if pred, ok := cmp.withLimit(e, x.col, right); ok {
+					t.pred = pred
+				}
+			}
 		}
 		return fold(t, x, y), nil
 	}

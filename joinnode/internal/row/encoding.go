@@ -200,6 +200,17 @@ func (r Row) Col(i int) value.Value {
 	return columnAt(r.Enc, off).value(r)
 }
 
+// Number returns the text of column i if it is a JSON number, as Col would. The
+// bytes belong to the row.
+func (r Row) Number(i int) ([]byte, bool) {
+	off := r.Offset(i)
+	if off >= len(r.Enc) {
+		return nil, false
+	}
+	c := columnAt(r.Enc, off)
+	return r.Enc[c.start:c.end:c.end], c.tag == tagNumber
+}
+
 // Len returns the number of columns.
 func (r Row) Len() int {
 	n := 0

@@ -60,6 +60,12 @@ const (
 	highs = 0x8080808080808080
 )
 
+// ShortFloat returns the float64 nearest to a JSON number of at most 15 digits
+// without an exponent, and false for all other text. No two such numbers are
+// nearest to the same float, so the order of the floats is that of the numbers,
+// also beside floats and beside integers up to 2⁵³.
+func ShortFloat(text []byte) (float64, bool) { return shortFloat(text) }
+
 // shortFloat reads a number of at most 15 digits without an exponent. The
 // float is the one nearest to it, and as no two such numbers share a float,
 // comparing the floats compares the numbers.
