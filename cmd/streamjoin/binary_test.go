@@ -41,6 +41,7 @@ func TestBinary(t *testing.T) {
 	t.Run("demo until Ctrl-C", func(t *testing.T) { testDemoUntilInterrupt(t, binary) })
 	t.Run("demo repeats itself", func(t *testing.T) { testDemoFollowsItsSeed(t, binary) })
 	t.Run("check", func(t *testing.T) { testCheck(t, binary) })
+	t.Run("play", func(t *testing.T) { testPlay(t, binary) })
 	t.Run("wrong usage", func(t *testing.T) { testWrongUsage(t, binary) })
 	t.Run("run", func(t *testing.T) { testRun(t, binary) })
 	t.Run("admin API stays here", func(t *testing.T) { testAdminNeedsToken(t, binary) })
@@ -196,6 +197,7 @@ func testWrongUsage(t *testing.T, binary string) {
 		{"too high a rate", "--rate must be between", []string{"demo", "--rate", "100001"}},
 		{"negative time", "--for must not be negative", []string{"demo", "--for=-1s"}},
 		{"time without unit", "--for", []string{"demo", "--for", "10"}},
+		{"play backwards", "--speed must be above 0", []string{"play", "--speed=-1", "."}},
 		{"check without SQL", "<sql>", []string{"check"}},
 		{"run without chains", "<chain>", []string{"run"}},
 	} {

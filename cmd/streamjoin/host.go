@@ -20,7 +20,8 @@ type host struct {
 	started []types.RuleEngine // by keep, in this order
 }
 
-func newHost(log types.Logger) (*host, error) {
+// newHost makes a host. Further nodes take the place of those of their types.
+func newHost(log types.Logger, nodes ...types.Node) (*host, error) {
 	registry := new(engine.RuleComponentRegistry)
 	for name, c := range engine.Registry.GetComponents() {
 		if err := registry.Register(c); err != nil {
@@ -29,6 +30,11 @@ func newHost(log types.Logger) (*host, error) {
 	}
 	if err := component.Register(registry); err != nil {
 		return nil, err
+	}
+	for _, n := range nodes {
+		if err := errors.Join(registry.Unregister(n.Type()), registry.Register(n)); err != nil {
+			return nil, fmt.Errorf("register %s: %w", n.Type(), err)
+		}
 	}
 	return &host{
 		pool:   engine.NewPool(),

@@ -14,6 +14,7 @@ import (
 type cli struct {
 	Demo  demoCommand  `cmd:"" help:"Play simulated temperature and vibration sensors through the two-stage chain: join, then aggregate. Ctrl-C ends it."`
 	Run   runCommand   `cmd:"" help:"Run rule chains with their endpoints, and the admin REST API. Ctrl-C ends it."`
+	Play  playCommand  `cmd:"" help:"Play the recorded messages of a chain's folder into it, and compare what leaves with what is expected."`
 	Check checkCommand `cmd:"" help:"Compile a query: print how it would run, or what is wrong with it."`
 }
 
