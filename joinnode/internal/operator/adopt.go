@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 )
@@ -30,13 +29,16 @@ func (j *IntervalJoin) Adopt(old *IntervalJoin, mapLeft, mapRight []int, keepLef
 		return err
 	}
 	j.wm, j.idle, j.frontier, j.stats = old.wm, old.idle, old.frontier, old.stats
-	unchanged := j.cfg.lru() == old.cfg.lru()
+	unchanged := (j.cfg.keyGate() > 0) == (old.cfg.keyGate() > 0)
 	for port := range maps {
 		unchanged = unchanged && keep[port] == nil && old.cfg.Keep[port] == len(maps[port]) && identity(maps[port])
 	}
 	if unchanged {
 		j.keys, j.sides = old.keys, old.sides
 		old.sides = [2]*side{}
+		for _, s := range j.sides {
+			s.lru.max = j.cfg.keyGate()
+		}
 	} else {
 		for port := range j.sides {
 			j.copySide(old.sides[port], maps[port], keep[port])
@@ -120,17 +122,7 @@ func (j *IntervalJoin) copySide(old *side, mapping []int, keep func(row.Row) boo
 	}
 	for _, k := range uses {
 		if now := cells[k]; now != 0 {
-			s.lru.use(now, s.keys.cell(now), false)
+			s.lru.use(now, s.keys.cell(now), false, s.present)
 		}
 	}
-}
-
-// order lists the keys from the least to the most recently used one.
-func (l *lru) order() []keyRef {
-	var all []keyRef
-	for k := l.newest; k != 0; k = l.keys.cell(k).older(l.port) {
-		all = append(all, k)
-	}
-	slices.Reverse(all)
-	return all
 }

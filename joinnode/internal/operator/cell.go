@@ -5,9 +5,9 @@ import "encoding/binary"
 // A cell is one key with what both sides of the join keep for it:
 //
 //	hash   4 bytes
-//	size   4 bytes: of the text; the top bit says that the text is the normalised key
+//	size   4 bytes: of the text; the top bits say that the text is the normalised key, and whether the key is listed at port 1, at port 0
 //	rows of port 0, then of port 1: first and last ref, number of rows, 4 bytes each
-//	LRU links of port 0, then of port 1: older and newer keyRef, 4 bytes each; only where a maxKeys gate can bind
+//	use at port 0, then at port 1: a stamp of 8 bytes, or when listed older and newer keyRef of 4; only where a maxKeys gate can bind
 //	text   the key columns as the first row spelled them
 //
 // Where a key column is a Go value without encoding, the text is the
@@ -18,10 +18,12 @@ const (
 	cellSize   = 4
 	cellRows   = 8
 	cellLRU    = 32
-	cellPlain  = 32 // header without LRU links
+	cellPlain  = 32 // header without use
 	cellLinked = 48 // header with them
 
 	normalised = 1 << 31
+	listed0    = 1 << 29 // shifted by the port
+	sizeMask   = listed0 - 1
 )
 
 func (c cell) hash() uint32 { return get32(c) }
@@ -37,6 +39,24 @@ func (c cell) setLast(port int, r ref)  { put32(c.rowsAt(port)[4:], uint32(r)) }
 func (c cell) setRows(port int, n int)  { put32(c.rowsAt(port)[8:], uint32(n)) }
 
 func (c cell) linkAt(port int) cell { return c[cellLRU+8*port:] }
+
+func (c cell) stamp(port int) int64 {
+	return int64(binary.LittleEndian.Uint64(c.linkAt(port)))
+}
+
+func (c cell) setStamp(port int, stamp int64) {
+	binary.LittleEndian.PutUint64(c.linkAt(port), uint64(stamp))
+}
+
+func (c cell) listed(port int) bool { return get32(c[cellSize:])&(listed0<<port) != 0 }
+
+func (c cell) setListed(port int, listed bool) {
+	flags := get32(c[cellSize:]) &^ (listed0 << port)
+	if listed {
+		flags |= listed0 << port
+	}
+	put32(c[cellSize:], flags)
+}
 
 func (c cell) older(port int) keyRef { return keyRef(get32(c.linkAt(port))) }
 func (c cell) newer(port int) keyRef { return keyRef(get32(c.linkAt(port)[4:])) }

@@ -70,10 +70,13 @@ func (cfg *JoinConfig) check() error {
 	return nil
 }
 
-// lru tells whether the maxKeys gate can bind: a key has a row, so not when
-// the maxRows gate is as narrow.
-func (cfg *JoinConfig) lru() bool {
-	return cfg.MaxKeys > 0 && (cfg.MaxRows == 0 || cfg.MaxRows > cfg.MaxKeys)
+// keyGate returns MaxKeys where that gate can bind, otherwise 0: a key has a
+// row, so it cannot when the maxRows gate is as narrow.
+func (cfg *JoinConfig) keyGate() int {
+	if cfg.MaxRows > 0 && cfg.MaxRows <= cfg.MaxKeys {
+		return 0
+	}
+	return cfg.MaxKeys
 }
 
 // Describe implements Operator.

@@ -13,7 +13,7 @@ func (j *IntervalJoin) admit(port int, k keyRef, rec *Record) bool {
 	}
 	if s.lru.on && (k == 0 || j.keys.cell(k).rows(port) == 0) {
 		for s.present >= j.cfg.MaxKeys {
-			j.evict(port, s.lru.oldest)
+			j.evict(port, s.lru.least())
 		}
 	}
 	return true

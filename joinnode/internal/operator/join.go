@@ -61,9 +61,9 @@ func (j *IntervalJoin) clear() {
 			j.stats.Moved += s.count.moved
 		}
 	}
-	j.keys = newKeyTable(j.cfg.Keys[0], j.cfg.lru())
+	j.keys = newKeyTable(j.cfg.Keys[0], j.cfg.keyGate() > 0)
 	for port := range j.sides {
-		j.sides[port] = newSide(port, j.keys, j.cfg.Left && port == 0, j.cfg.lru())
+		j.sides[port] = newSide(port, j.keys, j.cfg.Left && port == 0, j.cfg.keyGate())
 	}
 }
 

@@ -69,7 +69,7 @@ func (t *keyTable) cell(ref keyRef) cell { return t.cells.cell(ref) }
 // normalised key.
 func (t *keyTable) text(c cell) (text []byte, norm bool) {
 	size := get32(c[cellSize:])
-	n := int(size &^ normalised)
+	n := int(size & sizeMask)
 	return c[t.header : t.header+n : t.header+n], size&normalised != 0
 }
 
@@ -107,6 +107,21 @@ func (t *keyTable) is(c cell, k *joinKey) (equal, same bool) {
 	t.scratch = t.scratch[:0]
 	row.Row{Enc: text}.Walk(func(_ int, v value.Value) { t.scratch = value.AppendKey(t.scratch, v) })
 	return bytes.Equal(t.scratch, k.norm), false
+}
+
+// holds tells whether there is a cell at ref with this hash.
+func (t *keyTable) holds(ref keyRef, hash uint32) bool {
+	s := t.shard(hash)
+	if s.n == 0 {
+		return false
+	}
+	mask := uint32(len(s.slots) - 1)
+	for i := hash & mask; s.slots[i] != 0; i = (i + 1) & mask {
+		if s.slots[i] == uint64(hash)<<32|uint64(ref) {
+			return true
+		}
+	}
+	return false
 }
 
 // insert makes a cell without rows for k, which must have none.

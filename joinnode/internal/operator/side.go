@@ -22,10 +22,10 @@ type side struct {
 	waiting int // rows of a LEFT JOIN's left side without a match
 }
 
-func newSide(port int, keys *keyTable, waits, lruOn bool) *side {
+func newSide(port int, keys *keyTable, waits bool, maxKeys int) *side {
 	s := &side{port: port, keys: keys, arena: newArena(), hot: map[keyRef]*directory{}}
 	s.order = newTimeOrder(&s.arena, waits, &s.count)
-	s.lru = lru{on: lruOn, keys: keys, port: port}
+	s.lru = lru{on: maxKeys > 0, max: maxKeys, keys: keys, port: port}
 	return s
 }
 
@@ -48,7 +48,7 @@ func (s *side) insert(h header, cols row.Row, waiting bool) {
 	if n == 0 {
 		s.present++
 	}
-	s.lru.use(h.key, c, n == 0)
+	s.lru.use(h.key, c, n == 0, s.present)
 	if n >= hotRows && s.hot[h.key] == nil {
 		s.hot[h.key] = newDirectory(&s.arena, c.first(s.port), &s.count)
 	}
@@ -154,6 +154,7 @@ func (s *side) removeFirst(r ref, rec record) {
 	}
 	if s.rows == 0 {
 		s.order.empty()
+		s.lru.empty()
 	}
 }
 
@@ -173,6 +174,7 @@ func (s *side) removeAll(k keyRef, f func(r ref, rec record)) {
 	s.removeKey(k, c)
 	if s.rows == 0 {
 		s.order.empty()
+		s.lru.empty()
 	}
 }
 
@@ -186,7 +188,9 @@ func (s *side) uncount(rec record) {
 // removeKey forgets a key of which no row is left on this side.
 func (s *side) removeKey(k keyRef, c cell) {
 	s.present--
-	s.lru.remove(k)
+	if s.lru.on {
+		s.lru.remove(c)
+	}
 	delete(s.hot, k)
 	c.setFirst(s.port, 0)
 	c.setLast(s.port, 0)
@@ -240,7 +244,7 @@ func (v *view) whole(dst row.Row) row.Row {
 }
 
 func (s *side) bytes() int64 {
-	n := s.arena.bytes() + s.order.bytes()
+	n := s.arena.bytes() + s.order.bytes() + s.lru.bytes()
 	for _, d := range s.hot { // few: hot keys have many rows
 		n += d.bytes()
 	}
