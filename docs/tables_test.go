@@ -74,6 +74,30 @@ func TestCounterTable(t *testing.T) {
 	require.Equal(t, has, shown)
 }
 
+// TestCounterTableOfStreamSQL compares the table of the counters of queries
+// without WITHIN with what such a query counts: beside what every query has, and
+// what StreamSQL says of its channels and workers, which have nothing to do here.
+func TestCounterTableOfStreamSQL(t *testing.T) {
+	q := joinnode.New(joinnode.WithDiscardLog())
+	require.NoError(t, q.Execute("SELECT COUNT(*) AS n FROM s GROUP BY TumblingWindow('10s')"))
+	require.NoError(t, q.EmitTo("s", map[string]any{}))
+	q.Stop()
+	var shown, has []string
+	for _, row := range readPage(t, "docs/sql.md").table(t, "Counters of these queries") {
+		shown = append(shown, code(row[0])...)
+	}
+	readme := readPage(t, "README.md").prose()
+	for name := range q.GetStats() {
+		channel := strings.HasSuffix(name, "_len") || strings.HasSuffix(name, "_cap") ||
+			slices.Contains([]string{"expanding", "active_retries", "bufferUsed", "droppedCount", "rowsDroppedCount"}, name)
+		ofJoins := slices.Contains([]string{"late_dropped", "bad_timestamp", "future_timestamp"}, name)
+		if ofJoins || !channel && !strings.Contains(readme, "`"+name+"`") {
+			has = append(has, name)
+		}
+	}
+	require.ElementsMatch(t, has, shown)
+}
+
 // TestAdvice provokes every loss that one query can have and compares the
 // warnings with the table.
 func TestAdvice(t *testing.T) {
