@@ -26,6 +26,7 @@ demo: ## Play simulated sensors through the two-stage chain; Ctrl-C ends it (DEM
 .PHONY: test
 test: ## Run all tests with the race detector
 	$(GO) test -race ./...
+	cd bench && $(GO) vet ./... && $(GO) test ./...
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Run golangci-lint as .golangci.yml says

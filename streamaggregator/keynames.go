@@ -83,7 +83,7 @@ func (c *nameCheck) fault() error {
 			return fmt.Errorf("takes %q out of %s, which has no fields: a field of the row is ${msg.%s}, a metadata key ${metadata.%s}", a.field, a.name, a.field, a.field)
 		}
 		meant := spelling.Nearest(a.name, objectNames)
-		if meant == "" && strings.HasPrefix(types.MetadataKey, a.name) {
+		if meant == "" && strings.HasPrefix(types.MetadataKey, a.name) { //nolint:gocritic // meta and the like are short for it
 			meant = types.MetadataKey
 		}
 		if meant != "" {
