@@ -98,6 +98,7 @@ func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
 	pl := &Pipeline{cfg: cfg, plan: p, queue: newQueue(cfg), now: minTime,
 		loopDone: make(chan struct{}), done: make(chan struct{}), sinks: &SinkGoroutine{}}
 	pl.queue.sinks = pl.sinks
+	pl.queue.coarse, pl.queue.skew = !p.ReadsClock, int64(p.Time.MaxFutureSkew)
 	pl.counters = newCounters(pl)
 	pl.out = newOutbox(pl)
 	g, err := newGraph(pl)

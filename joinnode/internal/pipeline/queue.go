@@ -70,6 +70,10 @@ type queue struct {
 	blockTimeout time.Duration
 	onFirst      func() // starts the goroutines; called once, under the lock
 	sinks        *SinkGoroutine
+	// coarse: rows that wait together share one clock reading, because nothing but
+	// skew asks for it. Reading it costs as much as all the rest of putting a row.
+	coarse bool
+	skew   int64 // how far ahead of the clock a row may be, ns; 0 = no bound
 
 	mu      sync.Mutex
 	arrived sync.Cond // the loop waits here
@@ -101,6 +105,24 @@ func (q *queue) nowLocked() int64 {
 	return q.lastNow
 }
 
+// stampLocked returns the clock reading of rows that are admitted. An old reading
+// does where it is not too old for their event times: a row that is not too far
+// ahead of it is not so of a later one either.
+func (q *queue) stampLocked(rows []Row) int64 {
+	if !q.coarse || len(q.fill.arrivals) == 0 {
+		return q.nowLocked()
+	}
+	if q.skew > 0 {
+		bound := addTime(q.lastNow, q.skew)
+		for i := range rows {
+			if rows[i].TS > bound {
+				return q.nowLocked()
+			}
+		}
+	}
+	return q.lastNow
+}
+
 // put admits all rows or none. It waits for room up to the block timeout and
 // then, or at once where the strategy is to drop, returns ErrOverflow. A group
 // larger than the queue is admitted once the queue is empty.
@@ -114,7 +136,7 @@ func (q *queue) put(rows []Row) error {
 		return err
 	}
 	q.startLocked()
-	now := q.nowLocked()
+	now := q.stampLocked(rows)
 	for i := range rows {
 		r := &rows[i]
 		a := arrival{input: r.Input, now: now, ts: r.TS, badTime: r.BadTime, side: r.Row.Side}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,4 +285,33 @@ func TestBatchesForgetWhatTheyHeld(t *testing.T) {
 	b.reset()
 	require.Nil(t, b.slab)
 	require.Nil(t, b.arrivals)
+}
+
+// TestCoarseClock: rows that wait together share a reading, unless one seems to
+// be too far ahead of it; the next batch has its own.
+func TestCoarseClock(t *testing.T) {
+	c := newClock()
+	q := newTestQueue(10, c.use)
+	q.coarse, q.skew = true, second
+	put := func(ns, ts int64) {
+		c.set(ns)
+		require.NoError(t, q.put([]Row{{TS: epoch + ts}}))
+	}
+	put(5, 0)
+	put(6, 5+second)
+	put(7, 6+second) // one too many ahead of 5, not of 7
+	put(8, math.MaxInt64-epoch)
+	put(9, 0)
+	var empty batch
+	readings := func() (at []int64) {
+		b, _, _, _ := q.take(&empty)
+		for _, a := range b.arrivals {
+			at = append(at, a.now-epoch)
+		}
+		return at
+	}
+	require.Equal(t, []int64{5, 5, 7, 8, 8}, readings())
+	put(10, 0)
+	put(11, 0)
+	require.Equal(t, []int64{10, 10}, readings())
 }

@@ -22,6 +22,10 @@ type Plan struct {
 	Stages   []Stage // stage i joins Inputs[0..i] with Inputs[i+1]
 	Output   Output
 	Warnings []string // accepted clauses that have no effect, to be logged once
+	// ReadsClock says that results depend on when a row came, and not only on what
+	// came in which order: processing time, idleness, or a volatile function
+	// somewhere. MaxFutureSkew is not among them.
+	ReadsClock bool
 
 	names *names
 }
@@ -122,6 +126,7 @@ func Build(stmt *syntax.Select, sql string) (*Plan, error) {
 			return nil, err
 		}
 	}
+	b.plan.ReadsClock = b.readsClock()
 	return b.plan, nil
 }
 

@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// BenchmarkPut is the way into the queue and out of it again.
+func BenchmarkPut(b *testing.B) {
+	for _, coarse := range []bool{false, true} {
+		b.Run(fmt.Sprintf("coarse=%t", coarse), func(b *testing.B) {
+			q := newQueue(Config{Clock: SystemClock{}, QueueRows: 1 << 13, BacklogLimit: 1, Block: true, BlockTimeout: time.Minute})
+			q.onFirst, q.coarse = func() {}, coarse
+			rows := []Row{{Input: 1, TS: epoch, Row: row.Row{Enc: []byte("forty bytes and some, as the rows of a join")}}}
+			var spare batch
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if err := q.put(rows); err != nil {
+					b.Fatal(err)
+				}
+				if i++; i%(1<<12) == 0 {
+					taken, _, _, _ := q.take(&spare)
+					q.processed(len(taken.arrivals))
+					taken.reset()
+					spare = taken
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStep is what the loop and the operators do for a row that meets
+// nothing; about a hundred rows are in the window.
+func BenchmarkStep(b *testing.B) {
+	const sql = `SELECT a.id AS aid, b.id AS bid FROM sa AS a JOIN sb AS b WITHIN 1 SECONDS ON a.k = b.k WHERE a.v >= 1 AND b.v >= 1 WITH (TIMESTAMP='ts', TIMEUNIT='ns')`
+	stmt, err := syntax.Parse(sql)
+	require.NoError(b, err)
+	p, err := plan.Build(stmt, sql)
+	require.NoError(b, err)
+	pl, err := New(p, Config{Clock: SystemClock{}, Log: &logRecord{}, MaxKeys: 1 << 20, WantLate: func() bool { return false }})
+	require.NoError(b, err)
+	var bt batch
+	for in := range 2 {
+		msg := fmt.Appendf(nil, `{"id":"device-00042","k":"device-0004%d","v":57.31,"ts":1700000000000000000}`, in)
+		r, err := row.NewExtractor(p.Inputs[in].Layout.Paths()).JSON(row.Row{}, msg, new(row.Scratch))
+		require.NoError(b, err)
+		from := len(bt.slab)
+		bt.slab = append(bt.slab, r.Enc...)
+		bt.arrivals = append(bt.arrivals, arrival{input: in, ts: epoch, enc: span{from, len(bt.slab)}})
+	}
+	for len(bt.arrivals) < publishEvery {
+		bt.arrivals = append(bt.arrivals, bt.arrivals[:2]...)
+	}
+	b.ReportAllocs()
+	now := epoch
+	for b.Loop() {
+		for i := range bt.arrivals {
+			now += second / 100
+			bt.arrivals[i].ts, bt.arrivals[i].now = now, now
+		}
+		pl.run(&bt)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/publishEvery, "ns/row")
+}
