@@ -35,7 +35,7 @@ type Configuration struct {
 	SQL          string  `json:"sql" label:"SQL" desc:"The query: a WITHIN JOIN of streams, an aggregation over a window, a pattern (MATCH_RECOGNIZE) or a join with a table. Results leave on stream_event." required:"true" component:"{\"type\":\"codeEditor\",\"language\":\"sql\"}"`
 	StreamKey    string  `json:"streamKey" label:"Stream name" desc:"Where a row's stream name comes from. A plain word is a metadata key (streamName); an expression is evaluated for each row (${msg.stream}). Empty: every row goes to the FROM stream."`
 	InputFormat  string  `json:"inputFormat" label:"Input format" desc:"auto: an object is a row, an array's elements are rows. columns: an array of {name, value} points is one row." component:"{\"type\":\"select\",\"options\":[{\"label\":\"auto\",\"value\":\"auto\"},{\"label\":\"columns\",\"value\":\"columns\"}]}"`
-	Tables       []Table `json:"tables" label:"Tables" desc:"Metadata tables for JOIN without WITHIN: rows written here, or read from a file or over HTTP and refreshed."`
+	Tables       []Table `json:"tables" label:"Tables" desc:"Tables for JOIN without WITHIN: rows written here, or read from a file or over HTTP and refreshed."`
 	JoinMaxKeys  int     `json:"joinMaxKeys" label:"Max keys" desc:"Distinct keys a side of a JOIN stage keeps; above it the least recently used key is evicted."`
 	JoinMaxRows  int     `json:"joinMaxRows" label:"Max rows" desc:"Rows a side of a JOIN stage keeps; above it new rows are dropped and counted. 0: no limit but WITHIN."`
 	BufferSize   int     `json:"bufferSize" label:"Queue size" desc:"Rows the input queue holds."`
@@ -57,12 +57,12 @@ const (
 	TableCSV  = "csv"
 )
 
-// Table is one metadata table.
+// Table is one table that the SQL joins without WITHIN.
 type Table struct {
 	Name    string            `json:"name" label:"Name" desc:"The name after JOIN in the SQL." required:"true"`
 	Source  string            `json:"source" label:"Source" desc:"Where the rows come from." required:"true" component:"{\"type\":\"select\",\"options\":[{\"label\":\"inline\",\"value\":\"inline\"},{\"label\":\"file\",\"value\":\"file\"},{\"label\":\"http\",\"value\":\"http\"}]}"`
 	Rows    []map[string]any  `json:"rows" label:"Rows" desc:"The rows of an inline table, a list of objects."`
-	Path    string            `json:"path" label:"Path" desc:"File path or URL."`
+	Path    string            `json:"path" label:"Path" desc:"File path or URL. A relative path is of the folder in which the program was started."`
 	Format  string            `json:"format" label:"Format" desc:"json: a list of objects. csv: the first line names the columns." component:"{\"type\":\"select\",\"options\":[{\"label\":\"json\",\"value\":\"json\"},{\"label\":\"csv\",\"value\":\"csv\"}]}"`
 	Refresh string            `json:"refresh" label:"Refresh" desc:"How often the rows are read again, e.g. 5m. Empty: once. A failed refresh keeps the rows of the last one."`
 	Headers map[string]string `json:"headers" label:"Headers" desc:"HTTP request headers."`

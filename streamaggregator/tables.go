@@ -17,11 +17,11 @@ const (
 	tableRetry = time.Second
 )
 
-// ErrTable means that a metadata table has not been loaded yet, so that rows
+// ErrTable means that a table has not been loaded yet, so that rows
 // cannot be joined with it.
-var ErrTable = errors.New("metadata table not loaded")
+var ErrTable = errors.New("table not loaded")
 
-// tables are the metadata tables of one node instance. They are read and given to
+// tables are the tables of one node instance. They are read and given to
 // the query with the first message, because an instance may never get one. Each
 // refreshed table has a goroutine, which ends with close.
 type tables struct {
@@ -82,15 +82,18 @@ func (t *tables) start() error {
 	for ; t.loaded < len(t.defs); t.loaded++ {
 		def := t.defs[t.loaded]
 		if err := t.load(def); err != nil {
+			if t.failed == nil { // once, not at every attempt
+				t.log.Warn("table %q cannot be read: %v; messages go to Failure until it can", def.Name, err)
+			}
 			t.failed, t.retry = fmt.Errorf("%w: %q: %w", ErrTable, def.Name, err), time.Now().Add(tableRetry)
 			return t.failed
 		}
+		t.failed = nil
 		if def.refresh > 0 {
 			t.wg.Add(1)
 			go t.refresh(def)
 		}
 	}
-	t.failed = nil
 	return nil
 }
 

@@ -69,6 +69,19 @@ func TestTableThatCannotBeReadFailsMessages(t *testing.T) {
 	require.Equal(t, map[string]int{"t": 1}, have())
 }
 
+// A file that is not there is named with its whole path, in the log once.
+func TestMissingTableFile(t *testing.T) {
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	_, message, h := tablesOf(t, "s @devices", `[{"name":"devices","source":"file","path":"none/devices.csv"}]`)
+	h.log.lines = nil
+	for range 3 {
+		require.ErrorContains(t, message().err, `table not loaded: "devices": open `+filepath.Join(here, "none/devices.csv"))
+	}
+	require.Len(t, h.log.lines, 1)
+	require.Contains(t, h.log.lines[0], `table "devices" cannot be read: open `+filepath.Join(here, "none/devices.csv"))
+}
+
 func TestFailedRefreshKeepsTheSnapshot(t *testing.T) {
 	var calls atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

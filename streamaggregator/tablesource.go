@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -61,7 +62,13 @@ func (t Table) fetch(ctx context.Context, client *http.Client) ([]byte, error) {
 	return data, nil
 }
 
+// readFile reads a file; a relative path is of the process's working directory, which
+// an error shows by naming the whole path.
 func readFile(path string) ([]byte, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
