@@ -37,6 +37,7 @@ type IntervalJoin struct {
 	compose composer
 	stored  row.Row // columns on their way into the arena
 	dropped row.Row // a row on its way to Drop
+	ahead   ahead
 }
 
 // NewIntervalJoin returns an empty join that writes to out. Its errors are
@@ -89,11 +90,15 @@ func (j *IntervalJoin) raise(port int, p Progress, why CloseReason) {
 		return
 	}
 	j.wm[port] = p.Seen
-	retention := j.cfg.Within
+	j.expire(j.sides[port], subTime(p.Seen, j.retention(port)), why)
+}
+
+// retention is how long rows of a port are kept after their time.
+func (j *IntervalJoin) retention(port int) int64 {
 	if port == 1 {
-		retention = j.cfg.RightRetention
+		return j.cfg.RightRetention
 	}
-	j.expire(j.sides[port], subTime(p.Seen, retention), why)
+	return j.cfg.Within
 }
 
 // expire removes the rows of s that are older than bound.

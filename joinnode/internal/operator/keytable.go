@@ -45,15 +45,30 @@ func newKeyTable(cols int, lru bool) *keyTable {
 
 // A joinKey is the key of a row on its way in.
 type joinKey struct {
-	norm     []byte // normalised, semantics.md §3
+	norm     []byte // normalised, semantics.md §3; empty as long as text says all
+	text     []byte // of a key that is one column of text
 	spelling []byte // the encoded key columns
 	values   bool   // the columns have Go values in Side, so spelling says nothing
 	hash     uint32
 }
 
 // read sets k to the key of r. k.spelling is r's memory.
+//
+// Most keys are one column of text. Their hash is that of the text, and most
+// often they are spelled as they were before, so that nothing else is needed.
 func (t *keyTable) read(k *joinKey, r row.Row) {
-	k.norm, k.values = k.norm[:0], false
+	k.norm, k.text, k.values = k.norm[:0], nil, false
+	if t.cols == 1 {
+		if text, end, ok := row.FirstText(r.Enc); ok {
+			k.text, k.spelling = text, r.Enc[:end]
+			k.hash = uint32(maphash.Bytes(t.seed, text))
+			return
+		}
+	}
+	t.normalise(k, r)
+}
+
+func (t *keyTable) normalise(k *joinKey, r row.Row) {
 	for i := range t.cols {
 		v := r.Col(i)
 		k.values = k.values || v.Kind == value.Any
@@ -61,6 +76,21 @@ func (t *keyTable) read(k *joinKey, r row.Row) {
 	}
 	k.spelling = r.Enc[:r.Offset(t.cols)]
 	k.hash = uint32(maphash.Bytes(t.seed, k.norm))
+	if t.cols == 1 {
+		if v := r.Col(0); v.Kind == value.Any {
+			if v = v.Resolve(); v.Kind == value.Text { // a Go type that is text
+				k.hash = uint32(maphash.Bytes(t.seed, v.Text))
+			}
+		}
+	}
+}
+
+// normal returns the normalised key.
+func (k *joinKey) normal() []byte {
+	if len(k.norm) == 0 {
+		k.norm = value.AppendKey(k.norm, value.OfBytes(k.text, true))
+	}
+	return k.norm
 }
 
 func (t *keyTable) cell(ref keyRef) cell { return t.cells.cell(ref) }
@@ -99,14 +129,14 @@ func (t *keyTable) shard(hash uint32) *shard { return &t.shards[hash>>(32-shardB
 func (t *keyTable) is(c cell, k *joinKey) (equal, same bool) {
 	text, norm := t.text(c)
 	if norm {
-		return bytes.Equal(text, k.norm), false
+		return bytes.Equal(text, k.normal()), false
 	}
 	if !k.values && bytes.Equal(text, k.spelling) {
 		return true, true
 	}
 	t.scratch = t.scratch[:0]
 	row.Row{Enc: text}.Walk(func(_ int, v value.Value) { t.scratch = value.AppendKey(t.scratch, v) })
-	return bytes.Equal(t.scratch, k.norm), false
+	return bytes.Equal(t.scratch, k.normal()), false
 }
 
 // holds tells whether there is a cell at ref with this hash.
