@@ -9,6 +9,8 @@ GO ?= go
 BIN := $(CURDIR)/bin
 FUZZTIME ?= 10s
 DEMOFLAGS ?=
+# Tests of allocations and memory mean nothing under the race detector and skip it.
+BUDGETS := Alloc|Memory|Bytes|Steady|HotKey
 BENCHFLAGS ?=
 
 # Pinned: another version may find other things. The version is part of the
@@ -26,6 +28,7 @@ demo: ## Play simulated sensors through the two-stage chain; Ctrl-C ends it (DEM
 .PHONY: test
 test: ## Run all tests with the race detector
 	$(GO) test -race ./...
+	$(GO) test -run '$(BUDGETS)' ./joinnode/...
 	cd bench && $(GO) vet ./... && $(GO) test ./...
 
 .PHONY: lint

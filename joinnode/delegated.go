@@ -52,8 +52,11 @@ func newDelegatedQuery(s *Streamsql, stmt *syntax.Select, sql string) (*delegate
 		}
 		q.order = append(q.order, name)
 	}
-	for _, w := range q.warnings() {
+	for _, w := range p.Warnings {
 		s.opts.log.Warn("%s", w)
+	}
+	for _, t := range p.Tables { // may well be meant: a table is registered after Execute
+		s.opts.log.Info("%s", p.TableWarning(t))
 	}
 	return q, nil
 }

@@ -25,7 +25,7 @@ func (r *logRecord) add(format string, args ...any) {
 }
 
 func (r *logRecord) Debug(string, ...any)             {}
-func (r *logRecord) Info(string, ...any)              {}
+func (r *logRecord) Info(format string, args ...any)  { r.add("info: "+format, args...) }
 func (r *logRecord) Warn(format string, args ...any)  { r.add(format, args...) }
 func (r *logRecord) Error(format string, args ...any) { r.add(format, args...) }
 func (r *logRecord) SetLevel(logger.Level)            {}

@@ -156,8 +156,7 @@ func TestDroppedRowsReachTheLateOutput(t *testing.T) {
 	}
 	s.put(t, s.row(0, "a", 1, second), s.row(1, "b", 1, second))
 	wait(t, inSink)
-	s.put(t, s.row(1, "x", 1, second))
-	s.put(t, s.row(0, "y", 1, 2*second), s.row(1, "z", 1, "?"))
+	s.put(t, s.row(1, "x", 1, second), s.row(0, "y", 1, 2*second), s.row(1, "z", 1, "?"))
 	close(release)
 	s.Stop()
 	require.Equal(t, []string{
