@@ -24,7 +24,6 @@ type joinQuery struct {
 	shape      *row.Shape
 	pipeline   *pipeline.Pipeline
 	extractors []*row.Extractor // by input
-	inputs     map[string]int   // stream name → input; "" is FROM
 	unit       value.Unit
 	pool       sync.Pool // of *admission
 }
@@ -34,14 +33,13 @@ func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, er
 	if err != nil {
 		return nil, err
 	}
-	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields), inputs: map[string]int{"": 0}}
+	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields)}
 	if p.Time.Unit != "" {
 		if q.unit, err = value.ParseUnit(p.Time.Unit); err != nil {
 			return nil, err
 		}
 	}
 	for i := range p.Inputs {
-		q.inputs[p.Inputs[i].Stream] = i
 		q.extractors = append(q.extractors, row.NewExtractor(p.Inputs[i].Layout.Paths()))
 	}
 	q.pool.New = func() any { return &admission{scratch: make([]row.Scratch, len(p.Inputs))} }
@@ -83,10 +81,19 @@ func (a *admission) add(q *joinQuery, input int, r row.Row, from int, raw []byte
 	pr := pipeline.Row{Input: input, Raw: raw}
 	pr.Row.Side = r.Side
 	if col := q.plan.Inputs[input].TimeCol; col >= 0 {
-		ts, ok := value.Timestamp(row.Row{Enc: r.Enc[from:], Side: r.Side}.Col(col), q.unit)
-		pr.TS, pr.BadTime = ts, !ok
+		pr.TS, pr.BadTime = q.timeOf(row.Row{Enc: r.Enc[from:], Side: r.Side}, col)
 	}
 	a.rows, a.ends = append(a.rows, pr), append(a.ends, len(a.enc))
+}
+
+// timeOf returns the event time of a row, or that it has none.
+func (q *joinQuery) timeOf(r row.Row, col int) (ts int64, bad bool) {
+	if text, ok := r.Number(col); ok { // as most are: no Value of it is made
+		ts, ok = value.NumberTime(text, q.unit)
+		return ts, !ok
+	}
+	ts, ok := value.Timestamp(r.Col(col), q.unit)
+	return ts, !ok
 }
 
 // put admits the rows. The encoding may have moved while it grew, so the rows
@@ -107,12 +114,18 @@ func (a *admission) put(p *pipeline.Pipeline) error {
 	}
 }
 
+// input finds the input of a stream; "" is FROM. There are few, and their names
+// mostly differ in length: looking at each is faster than a map.
 func (q *joinQuery) input(stream string) (int, error) {
-	i, ok := q.inputs[stream]
-	if !ok {
-		return 0, unknownStream(stream, q.streams())
+	if stream == "" {
+		return 0, nil
 	}
-	return i, nil
+	for i := range q.plan.Inputs {
+		if q.plan.Inputs[i].Stream == stream {
+			return i, nil
+		}
+	}
+	return 0, unknownStream(stream, q.streams())
 }
 
 func unknownStream(stream string, known []string) error {

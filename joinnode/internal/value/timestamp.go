@@ -77,9 +77,7 @@ func guessUnit(integerDigits int64) Unit {
 // before the epoch or past what int64 holds.
 func Timestamp(v Value, unit Unit) (ns int64, ok bool) {
 	if v.Kind == Number {
-		if i, ok := shortInteger(v.Text); ok {
-			return integerTime(i, unit)
-		}
+		return NumberTime(v.Text, unit)
 	}
 	if v.Kind == Any {
 		v = v.Resolve()
@@ -98,8 +96,20 @@ func Timestamp(v Value, unit Unit) (ns int64, ok bool) {
 		}
 		return instant(t)
 	}
+	return numberTime(&v, unit)
+}
+
+// NumberTime is Timestamp for a JSON number, spelled as it came.
+func NumberTime(text []byte, unit Unit) (ns int64, ok bool) {
+	if i, ok := shortInteger(text); ok {
+		return integerTime(i, unit)
+	}
+	return numberTime(&Value{Kind: Number, Text: text}, unit)
+}
+
+func numberTime(v *Value, unit Unit) (ns int64, ok bool) {
 	var buf [32]byte
-	n, ok := numberOf(&v, &buf)
+	n, ok := numberOf(v, &buf)
 	switch {
 	case !ok:
 		return 0, false
