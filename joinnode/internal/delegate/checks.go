@@ -66,17 +66,16 @@ func nearestFunction(name string) string {
 
 // checkGroup refuses GROUP BY forms that streamsql drops.
 func (c *compiler) checkGroup() error {
-	c.grouped, c.nested = map[string]bool{}, map[string]string{}
+	c.grouped, c.groupKeys, c.nested = map[string]bool{}, map[int]string{}, map[string]string{}
 	windows := 0
-	for _, g := range c.stmt.GroupBy {
+	for i, g := range c.stmt.GroupBy {
 		switch g := g.(type) {
 		case *syntax.Column:
-			p, err := c.path(c.localPath(g), g.Pos)
+			p, err := c.field(g)
 			if err != nil {
 				return err
 			}
-			c.grouped[p] = true
-			c.plan.window.keys = append(c.plan.window.keys, p)
+			c.addKey(i, p)
 		case *syntax.Call:
 			if windowNames[strings.ToUpper(g.Name)] {
 				windows++
@@ -102,8 +101,7 @@ func (c *compiler) checkGroup() error {
 			if strings.ContainsAny(key, `'"`) {
 				return c.unsupported(g.Pos, "", "GROUP BY cannot call a function with a text argument")
 			}
-			c.grouped[key] = true
-			c.plan.window.keys = append(c.plan.window.keys, key)
+			c.addKey(i, key)
 		case *syntax.GlobalWindow:
 			windows++
 			if windows > 1 {
@@ -139,6 +137,13 @@ func (c *compiler) checkLength(window *syntax.Call) error {
 		}
 	}
 	return nil
+}
+
+// addKey notes a grouping key: the i-th element of GROUP BY.
+func (c *compiler) addKey(i int, key string) {
+	c.grouped[key] = true
+	c.groupKeys[i] = key
+	c.plan.window.keys = append(c.plan.window.keys, key)
 }
 
 // checkClauses refuses clauses that have no effect where they stand.
@@ -181,11 +186,12 @@ func (c *compiler) checkItems() error {
 		case *syntax.Star:
 			return c.unsupported(e.Pos, "name the grouping fields and aggregates", "SELECT * in a window query: streamsql would leave it out")
 		case *syntax.Column:
-			p, err := c.path(c.localPath(e), e.Pos)
+			p, err := c.field(e)
 			if err != nil {
 				return err
 			}
-			if p != "" && !c.grouped[p] {
+			if !c.grouped[p] {
+				p = pathText(c.localPath(e))
 				return c.unsupported(e.Pos, "add it to GROUP BY or use last_value("+p+")", "%s is neither aggregated nor in GROUP BY: streamsql would leave it out", p)
 			}
 		default:
@@ -195,11 +201,6 @@ func (c *compiler) checkItems() error {
 		}
 	}
 	return nil
-}
-
-// knownName says whether an ORDER BY or HAVING name is an output column.
-func (c *compiler) knownName(name string) bool {
-	return c.grouped[name] || slices.ContainsFunc(c.stmt.Items, func(i syntax.Item) bool { return i.Alias == name })
 }
 
 // simpleAggregate says that e is an aggregate of one field or of *.
@@ -253,9 +254,8 @@ func (c *compiler) checkHaving() error {
 		case *syntax.Case:
 			err = c.unsupported(e.Pos, "compare with AND and OR", "CASE is not supported in HAVING")
 		case *syntax.Column:
-			name := pathText(c.localPath(e))
-			if _, selected := c.nested[name]; !selected && (len(c.localPath(e)) > 1 || !c.knownName(name)) {
-				err = c.unsupported(e.Pos, "use an aggregate, a grouping field or the alias of a SELECT item", "HAVING knows no %s", name)
+			if _, ok := c.resultColumn(e); !ok {
+				err = c.unsupported(e.Pos, "use an aggregate, a grouping field or the alias of a SELECT item", "HAVING knows no %s", pathText(c.localPath(e)))
 			}
 		}
 		return err == nil
@@ -263,17 +263,44 @@ func (c *compiler) checkHaving() error {
 	return err
 }
 
+// resultColumn returns the name that streamsql has for a column of a window's
+// result, where HAVING and ORDER BY see it: the alias of a SELECT item, or a
+// grouping field, by its path or by the name of its result column.
+func (c *compiler) resultColumn(col *syntax.Column) (string, bool) {
+	if len(col.Path) == 1 && slices.ContainsFunc(c.stmt.Items, func(i syntax.Item) bool { return i.Alias == col.Path[0].Name }) {
+		return c.outputName(col.Path[0].Name), true
+	}
+	name := pathText(c.localPath(col))
+	for _, byPath := range []bool{true, false} {
+		for i, g := range c.stmt.GroupBy {
+			group, ok := g.(*syntax.Column)
+			if !ok || byPath && pathText(c.localPath(group)) != name || !byPath && c.columnName(group) != name {
+				continue
+			}
+			key := c.groupKeys[i]
+			if as, selected := c.nested[key]; selected {
+				return as, true
+			}
+			return key, identifier.MatchString(key) // nothing finds a column named a.b
+		}
+	}
+	return "", false
+}
+
 // nameGroups gives grouping fields that are not selected, and that streamsql
 // puts into the result nevertheless, the name that they would have in SELECT.
 func (c *compiler) nameGroups() {
-	for _, g := range c.stmt.GroupBy {
-		col, ok := g.(*syntax.Column)
+	for i, g := range c.stmt.GroupBy {
+		key, ok := c.groupKeys[i]
 		if !ok {
 			continue
 		}
-		path, name := pathText(c.localPath(col)), c.columnName(col)
-		if _, selected := c.nested[path]; !selected && path != name {
-			c.plan.columns.rename[path] = name
+		name := c.display(key)
+		if col, isColumn := g.(*syntax.Column); isColumn {
+			name = c.columnName(col)
+		}
+		if _, selected := c.nested[key]; !selected && key != name {
+			c.plan.columns.rename[key] = name
 		}
 	}
 }

@@ -16,9 +16,14 @@ type compiler struct {
 	sql  string
 	plan *Plan
 
-	grouped map[string]bool   // GROUP BY fields as streamsql sees them
-	nested  map[string]string // nested GROUP BY fields in SELECT and their columns in streamsql
-	guards  bool              // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
+	grouped   map[string]bool   // GROUP BY fields as streamsql sees them
+	nested    map[string]string // nested GROUP BY fields in SELECT and their columns in streamsql
+	groupKeys map[int]string    // the same by their place in GROUP BY
+	having    bool              // HAVING is being written: columns are those of the result
+	matching  bool              // DEFINE or MEASURES is being written
+	guards    bool              // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
+	splits    bool              // conditions over the row alone are computed, the rest is streamsql's
+	inside    int               // how many aggregates the expression being written stands in
 }
 
 func (c *compiler) errorf(pos syntax.Pos, kind error, hint, format string, args ...any) *syntax.Error {

@@ -14,11 +14,13 @@ import (
 // The filter of streamsql is an expr-lang program over the row whose every
 // error means "no": one missing column or one column of another type takes a
 // whole OR down with it. conditioner writes the program so that each comparison
-// asks for its operands' types first and therefore never fails.
+// asks for its operands' types first and therefore never fails, or, for an
+// expression that the engine computes, with operators that never fail.
 type conditioner struct {
-	c      *compiler
-	filter bool // for streamsql's filter, whose LIKE takes _ for one byte
-	err    error
+	c        *compiler
+	computes bool            // for an expression of the engine, not for streamsql's filter
+	calls    map[string]bool // the functions of streamsql in it
+	err      error
 }
 
 // filterCost is the size above which streamsql's filter would refuse a WHERE for
@@ -27,17 +29,40 @@ const filterCost = 400
 
 // condition returns WHERE as an expr-lang condition.
 func (c *compiler) condition(e syntax.Expr) (string, error) {
-	if cost(e) > filterCost {
-		field, err := c.onRow(e)
-		return field + " == true", err
+	if cost(e) > filterCost || !filterRuns(e) {
+		field, err := c.flag(e)
+		if err == nil {
+			c.plan.computed[len(c.plan.computed)-1].where = true
+		}
+		return field + " == 1", err
 	}
-	w := &conditioner{c: c, filter: true}
+	w := &conditioner{c: c}
 	n := normalize(e, false)
 	text, simple := w.fast(n)
 	if !simple {
 		text = w.cond(n)
 	}
 	return text, w.err
+}
+
+// filterRuns says that streamsql's filter evaluates e without an error that
+// guards could not prevent: calls may fail, CASE evaluates what no guard has
+// seen, and its LIKE takes _ for one byte.
+func filterRuns(e syntax.Expr) bool {
+	runs := true
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Call, *syntax.Case:
+			runs = false
+		case *syntax.Binary:
+			runs = runs && e.Op != "||" && e.Op != "%"
+		case *syntax.Like:
+			text, ok := e.Pattern.(*syntax.Text)
+			runs = runs && ok && !strings.Contains(text.Value, "_")
+		}
+		return runs
+	})
+	return runs
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -63,7 +88,7 @@ func (w *conditioner) fast(e syntax.Expr) (string, bool) {
 	if len(path) != 1 || reserved(path[0].Name) {
 		return "", false
 	}
-	lit := ""
+	var lit string
 	switch y := b.Y.(type) {
 	case *syntax.Number:
 		lit = decimal(y.Text)
@@ -96,21 +121,22 @@ func (w *conditioner) cond(e syntax.Expr) string {
 		}
 		return w.comparison(e)
 	case *syntax.IsNull:
-		// Where the guard does not hold, the value is NULL.
-		present := "(" + w.guarded(e.X) + w.value(e.X) + " != nil)"
+		x := w.value(e.X)
+		if !w.computes {
+			x = w.guarded(e.X) + x // where the guard does not hold, the value is NULL
+		}
 		if e.Not {
-			return present
+			return "(" + x + " != nil)"
 		}
-		return "(not " + present + ")"
+		return "(not (" + x + " != nil))"
 	case *syntax.Like:
-		if text, ok := e.Pattern.(*syntax.Text); w.filter && (!ok || strings.Contains(text.Value, "_")) {
-			field, err := w.c.onRow(e)
-			if err != nil && w.err == nil {
-				w.err = err
-			}
-			return "(" + field + " == true)"
-		}
 		x, p := w.value(e.X), w.value(e.Pattern)
+		switch {
+		case w.computes && e.Not:
+			return apply(operatorNames["NOT LIKE"], x, p)
+		case w.computes:
+			return apply(operatorNames["LIKE"], x, p)
+		}
 		match := "like_match(" + x + ", " + p + ")"
 		if e.Not {
 			match = "not " + match
@@ -133,11 +159,14 @@ const numeric = `["int", "uint", "float"]`
 // of the same kind.
 func (w *conditioner) comparison(e *syntax.Binary) string {
 	x, y := w.value(e.X), w.value(e.Y)
-	pre := w.guarded(e.X) + w.guarded(e.Y)
 	kx, ky := w.kind(e.X), w.kind(e.Y)
 	if kx == "null" || ky == "null" {
 		return "false"
 	}
+	if w.computes {
+		return apply(operatorNames[e.Op], x, y)
+	}
+	pre := w.guarded(e.X) + w.guarded(e.Y)
 	test := func(v, kind string) string {
 		if kind == "number" {
 			return "type(" + v + ") in " + numeric + " && "
@@ -179,8 +208,8 @@ func (w *conditioner) kind(e syntax.Expr) string {
 	return ""
 }
 
-// guarded returns the tests that must hold before e can be evaluated: operands
-// of arithmetic are numbers, arguments of strict functions are not NULL.
+// guarded returns the tests that must hold before streamsql's filter can evaluate
+// e: operands of arithmetic are numbers.
 func (w *conditioner) guarded(e syntax.Expr) string {
 	var b strings.Builder
 	var visit func(e syntax.Expr, arithmetic bool)
@@ -193,37 +222,12 @@ func (w *conditioner) guarded(e syntax.Expr) string {
 		case *syntax.Unary:
 			visit(e.X, true)
 		case *syntax.Binary:
-			visit(e.X, e.Op != "||")
-			visit(e.Y, e.Op != "||")
-		case *syntax.Call:
-			if !strict(e.Name) {
-				return
-			}
-			for _, a := range e.Args {
-				if col, ok := a.(*syntax.Column); ok {
-					b.WriteString(w.value(col) + " != nil && ")
-				} else {
-					visit(a, false)
-				}
-			}
+			visit(e.X, true)
+			visit(e.Y, true)
 		}
 	}
 	visit(e, false)
 	return b.String()
-}
-
-// strict says that a function of NULL is NULL, as for mathematics, text and
-// dates; functions that exist to handle NULL are not.
-func strict(name string) bool {
-	fn, ok := functions.Get(strings.ToLower(name))
-	if !ok {
-		return false
-	}
-	switch fn.GetType() {
-	case functions.TypeMath, functions.TypeString, functions.TypeDateTime:
-		return !strings.EqualFold(name, "concat")
-	}
-	return false
 }
 
 func (w *conditioner) value(e syntax.Expr) string {
@@ -239,24 +243,31 @@ func (w *conditioner) value(e syntax.Expr) string {
 	case *syntax.Null:
 		return "nil"
 	case *syntax.Unary:
-		return "(" + e.Op + w.value(e.X) + ")"
+		switch {
+		case e.Op == "NOT":
+			return w.truth(e)
+		case e.Op == "+":
+			return w.value(e.X)
+		case w.computes:
+			return apply(operatorNames["neg"], w.value(e.X))
+		}
+		return "(-" + w.value(e.X) + ")"
 	case *syntax.Binary:
-		x, y := w.value(e.X), w.value(e.Y)
 		switch e.Op {
 		case "||":
-			return "concat(" + x + ", " + y + ")"
+			return w.call("concat", e.X, e.Y)
 		case "%":
-			return "mod(" + x + ", " + y + ")"
+			return w.call("mod", e.X, e.Y)
 		case "+", "-", "*", "/":
+			x, y := w.value(e.X), w.value(e.Y)
+			if w.computes {
+				return apply(operatorNames[e.Op], x, y)
+			}
 			return "(" + x + " " + e.Op + " " + y + ")"
 		}
-		return w.cond(normalize(e, false))
+		return w.truth(e)
 	case *syntax.Call:
-		args := make([]string, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = w.value(a)
-		}
-		return strings.ToLower(e.Name) + "(" + strings.Join(args, ", ") + ")"
+		return w.call(e.Name, e.Args...)
 	case *syntax.Case:
 		out := "nil"
 		if e.Else != nil {
@@ -267,15 +278,43 @@ func (w *conditioner) value(e syntax.Expr) string {
 		}
 		return out
 	case *syntax.IsNull, *syntax.Like, *syntax.In, *syntax.Between:
-		return "(" + w.cond(normalize(e, false)) + ")"
+		return w.truth(e)
 	}
 	w.fail(e, "it is not a value")
 	return "nil"
 }
 
+// truth writes a condition as a value: true, false or NULL.
+func (w *conditioner) truth(e syntax.Expr) string {
+	return "(" + w.cond(normalize(e, false)) + " ? true : (" + w.cond(normalize(e, true)) + " ? false : nil))"
+}
+
+func (w *conditioner) call(name string, args ...syntax.Expr) string {
+	name = exprName(name)
+	var list []string
+	_, known := functions.Get(name)
+	if known {
+		if w.calls == nil {
+			w.calls = map[string]bool{}
+		}
+		w.calls[name] = true
+		list = append(list, failuresField)
+	}
+	for _, a := range args {
+		text := w.value(a)
+		if n, ok := a.(*syntax.Number); ok && known && !strings.Contains(n.Text, ".") {
+			text += ".0" // numbers of a row are floats mostly, and some functions ask for the same type
+		}
+		list = append(list, text)
+	}
+	return apply(name, list...)
+}
+
+func apply(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
+
 func (w *conditioner) fail(e syntax.Expr, why string) {
 	if w.err == nil {
-		w.err = w.c.errorf(e.Position(), ErrUnsupported, "", "this expression cannot stand in WHERE: %s", why)
+		w.err = w.c.errorf(e.Position(), ErrUnsupported, "", "this expression cannot stand here: %s", why)
 	}
 }
 

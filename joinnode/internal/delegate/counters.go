@@ -19,7 +19,8 @@ type counters struct {
 	expired       *metrics.Counter // window_rows_expired: by STATETTL
 	panics        *metrics.Counter // row_panics: rows whose evaluation panicked, also in row_errors
 	failed        *metrics.Counter // row_errors: rows whose evaluation failed
-	expressions   *metrics.Counter // expression_errors: CASE and conditions in SELECT that became NULL by an error
+	expressions   *metrics.Counter // expression_errors: calls in WHERE, CASE and conditions that became NULL by an error
+	whereFailed   *metrics.Counter // where_errors: rows that WHERE rejected with such an error
 	sinkPanics    *metrics.Counter // sink_panics
 	inputDropped  *metrics.Counter // streamsql's input_dropped_count
 	outputDropped *metrics.Counter // streamsql's output_dropped_count
@@ -28,7 +29,7 @@ type counters struct {
 
 // own are the names that streamsql's statistics do not have.
 var own = []string{"late_dropped", "bad_timestamp", "future_timestamp", "window_rows_unfinished",
-	"window_rows_expired", "row_panics", "row_errors", "expression_errors", "sink_panics"}
+	"window_rows_expired", "row_panics", "row_errors", "expression_errors", "where_errors", "sink_panics"}
 
 func newCounters(r *metrics.Registry, w *warning.Log) *counters {
 	return &counters{
@@ -37,8 +38,8 @@ func newCounters(r *metrics.Registry, w *warning.Log) *counters {
 		late: r.Counter("late_dropped"), badTime: r.Counter("bad_timestamp"), futureTime: r.Counter("future_timestamp"),
 		unfinished: r.Counter("window_rows_unfinished"),
 		expired:    r.Counter("window_rows_expired"), panics: r.Counter("row_panics"), failed: r.Counter("row_errors"),
-		expressions: r.Counter("expression_errors"),
-		sinkPanics:  r.Counter("sink_panics"), inputDropped: r.Counter("input_dropped_count"), outputDropped: r.Counter("output_dropped_count"),
+		expressions: r.Counter("expression_errors"), whereFailed: r.Counter("where_errors"),
+		sinkPanics: r.Counter("sink_panics"), inputDropped: r.Counter("input_dropped_count"), outputDropped: r.Counter("output_dropped_count"),
 		input: r.Counter("input_count"),
 	}
 }

@@ -57,7 +57,9 @@ func (c *compiler) print() (string, error) {
 		if err := c.checkHaving(); err != nil {
 			return "", err
 		}
+		c.having = true
 		text, err := c.boolean(normalize(c.stmt.Having, false))
+		c.having = false
 		if err != nil {
 			return "", err
 		}
@@ -89,9 +91,9 @@ func (c *compiler) printWhere(b *strings.Builder) error {
 	if c.plan.Kind != Direct {
 		return c.unsupported(c.stmt.WherePos, "filter in a query without a window first", "WHERE with an analytic function does not work in a window or pattern query")
 	}
-	c.guards = true
-	text, err := c.boolean(normalize(where, false))
-	c.guards = false
+	c.guards, c.splits = true, true
+	text, err := c.boolean(normalize(bareAnalytics(where), false))
+	c.guards, c.splits = false, false
 	if err != nil {
 		return err
 	}
@@ -137,22 +139,14 @@ func (c *compiler) printOrder(b *strings.Builder) error {
 		} else {
 			b.WriteString(", ")
 		}
-		name := ""
-		if col, ok := o.Expr.(*syntax.Column); ok && len(col.Path) == 1 && c.knownName(col.Path[0].Name) {
-			name = col.Path[0].Name
-		} else if ok {
-			p, err := c.path(c.localPath(col), col.Pos)
-			if err != nil {
-				return err
-			}
-			name = p
+		name, ok := "", false
+		if col, isColumn := o.Expr.(*syntax.Column); isColumn {
+			name, ok = c.resultColumn(col)
 		}
-		if as, ok := c.nested[name]; ok {
-			name = as
-		} else if name == "" || !c.knownName(name) {
+		if !ok {
 			return c.unsupported(o.Expr.Position(), "give the SELECT item an alias and order by that", "ORDER BY takes the name of a result column")
 		}
-		b.WriteString(c.outputName(name))
+		b.WriteString(name)
 		if o.Desc {
 			b.WriteString(" DESC")
 		}

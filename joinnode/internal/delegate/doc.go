@@ -29,7 +29,8 @@
 //     or change the result: rewritten. A string with both kinds of quotes is refused where
 //     streamsql must read it.
 //   - The stream's own name before a field (s.a) gives NULL in windows and without alias: removed.
-//   - Names in backquotes give NULL as grouping fields: unquoted, or refused if they cannot be.
+//   - Names that are words of the dialect or in backquotes, and most nested fields, are texts
+//     inside functions, and NULL as grouping fields: repeated under a readable name.
 //   - SELECT * or an ungrouped field in a window query is left out: refused.
 //   - GROUP BY of an expression groups by NULL: refused unless it is a function of fields.
 //   - COUNT(DISTINCT x) is 0: refused.
@@ -41,6 +42,8 @@
 //   - WHERE: any error rejects the row, so one NULL or one value of another kind takes a whole
 //     OR with it; NULL != 5 and 'x' != 5 hold; NOT (…) is taken for a function call: WHERE is
 //     brought to negation normal form with guarded comparisons, which is SQL's three-valued logic.
+//   - A call that fails takes the row: calls are made here, an error is NULL, counted and logged.
+//   - = and != with nil or NULL mean IS [NOT] NULL: kept, IN and CASE compare as SQL does.
 //   - LIKE '_' matches a byte: a character here.
 //   - CASE is NULL as soon as a condition meets NULL, a boolean or parentheses; conditions as
 //     values are NULL: both are computed here, before streamsql sees the row.

@@ -294,8 +294,8 @@ func (e *Engine) prepare(row map[string]any) (ok bool, err error) {
 	if !ok {
 		return false, err
 	}
-	if n, last := e.plan.evaluate(row); n > 0 {
-		e.counters.expressionErrors(n, last)
+	if f := e.plan.evaluate(row); f.n > 0 {
+		e.counters.expressionErrors(f)
 	}
 	return true, nil
 }

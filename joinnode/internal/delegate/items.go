@@ -61,15 +61,21 @@ func (c *compiler) item(item syntax.Item, n int) (text, name string, err error) 
 		cols.constants[name] = v
 		return "", name, nil
 	}
-	if text, err = c.text(item.Expr); err != nil {
+	col, isColumn := item.Expr.(*syntax.Column)
+	star := c.hasStar() && c.plan.Kind != Aggregation
+	if isColumn && !star {
+		text, err = c.bareField(col)
+	} else {
+		text, err = c.text(item.Expr)
+	}
+	if err != nil {
 		return "", "", err
 	}
 	if isCondition(item.Expr) && !strings.HasPrefix(text, hiddenPrefix) {
 		return "", "", c.unsupported(item.Expr.Position(), "write CASE WHEN … THEN 1 ELSE 0 END",
 			"a condition over aggregates, joined tables or patterns cannot be selected: streamsql would answer most with NULL")
 	}
-	col, isColumn := item.Expr.(*syntax.Column)
-	if (isColumn || strings.HasPrefix(text, hiddenPrefix)) && c.hasStar() && c.plan.Kind != Aggregation {
+	if (isColumn || strings.HasPrefix(text, hiddenPrefix)) && star {
 		if isColumn && item.Alias == "" {
 			return "", "", nil // * has it
 		}
@@ -91,13 +97,13 @@ func (c *compiler) item(item syntax.Item, n int) (text, name string, err error) 
 			return text, "", nil
 		}
 	}
-	nested := isColumn && c.plan.Kind == Aggregation && strings.ContainsAny(text, ".[")
+	nested := isColumn && c.plan.Kind == Aggregation && (strings.ContainsAny(text, ".[") || strings.HasPrefix(text, hiddenPrefix))
 	if isColumn && item.Alias == "" && !strings.ContainsAny(text, "`(") && text == name && !nested {
 		cols.rename[name] = name
 		return text, name, nil
 	}
 	as := name
-	if !identifier.MatchString(as) || keyword(as) {
+	if !identifier.MatchString(as) || keyword(as) || c.plan.Kind == Aggregation && reserved(as) {
 		as = hiddenName(n)
 	}
 	if nested {
@@ -109,7 +115,7 @@ func (c *compiler) item(item syntax.Item, n int) (text, name string, err error) 
 
 // sameText says that streamsql names an aggregate without alias by its text.
 func (c *compiler) sameText(call *syntax.Call, text string) bool {
-	return simpleAggregate(call) && !strings.ContainsAny(text, "`")
+	return simpleAggregate(call) && !strings.Contains(text, "`") && !strings.Contains(text, hiddenPrefix)
 }
 
 func callName(e syntax.Expr) string {
@@ -122,7 +128,7 @@ func callName(e syntax.Expr) string {
 // resultName names an item without alias: by its text in the dialect, or by
 // its place when the text is hidden.
 func (c *compiler) resultName(item syntax.Item, text string) string {
-	if !strings.Contains(text, hiddenPrefix) {
+	if text = c.display(text); !strings.Contains(text, hiddenPrefix) {
 		return text
 	}
 	i := slices.IndexFunc(c.stmt.Items, func(o syntax.Item) bool { return o.Pos == item.Pos })

@@ -18,6 +18,8 @@ var (
 		Todo: "mend what the error names, or filter such rows in WHERE"}
 	expiredRows = warning.Loss{Counter: "window_rows_expired", What: "rows were dropped because their counting window was not filled within STATETTL",
 		Todo: "raise STATETTL"}
+	whereErrors = warning.Loss{Counter: "where_errors", What: "rows were dropped because WHERE could not be computed for them",
+		Todo: "mend what the error names, or test for such values first in WHERE"}
 	overflowed = warning.Loss{Counter: "input_dropped_count", What: "rows found no room in the input queue and were dropped",
 		Todo: warning.Overflow}
 )
@@ -54,10 +56,16 @@ func (c *counters) overflow() {
 	c.warnings.Lost("", &overflowed, 1, nil)
 }
 
-// expressionErrors are no loss of rows: the columns are NULL.
-func (c *counters) expressionErrors(n int, last error) {
-	c.expressions.IncBy(int64(n))
-	if n, due := c.warnings.Due(warning.Kind{What: "expression errors"}, int64(n)); due {
-		c.warnings.Warn("%d expressions of SELECT failed and gave NULL (counter expression_errors), the last one with: %s", n, firstLine(last))
+// expressionErrors counts what failed in one row. In SELECT that is no loss of the
+// row: the columns are NULL. In WHERE it is one when the row is not kept.
+func (c *counters) expressionErrors(f failures) {
+	c.expressions.IncBy(int64(f.n))
+	if f.rejected {
+		c.whereFailed.Inc()
+		c.warnings.Lost("", &whereErrors, 1, func() string { return "this: " + firstLine(f.last) })
+		return
+	}
+	if n, due := c.warnings.Due(warning.Kind{What: "expression errors"}, int64(f.n)); due {
+		c.warnings.Warn("%d expressions failed and gave NULL (counter expression_errors), the last one with: %s", n, firstLine(f.last))
 	}
 }

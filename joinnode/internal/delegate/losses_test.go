@@ -151,7 +151,44 @@ func TestExpressionErrorsAreLogged(t *testing.T) {
 	e.Stop()
 	lines := log.take()
 	require.Len(t, lines, 1)
-	require.Contains(t, lines[0], "1 expressions of SELECT failed and gave NULL (counter expression_errors), the last one with: ")
+	require.Contains(t, lines[0], "1 expressions failed and gave NULL (counter expression_errors), the last one with: ")
 	require.EqualValues(t, 2, e.GetStats()["expression_errors"])
 	require.Zero(t, e.GetStats()["dropped_count"])
+}
+
+// A row that WHERE cannot be computed for is lost, unless the rest of the condition
+// keeps it; NULL is no failure.
+func TestFailuresOfWhereAreLosses(t *testing.T) {
+	log := &record{}
+	e := open(t, "SELECT a FROM s WHERE regexp_matches(s, p) OR a = 1", delegate.Config{Logger: log})
+	for _, r := range []row{{"s": "x", "p": "("}, {"s": "x", "p": "("}, {"s": "x", "p": "(", "a": 1}, {"p": "("}, {"s": "x", "p": "y"}, {"s": "x", "p": "x"}} {
+		require.NoError(t, e.Emit(r))
+	}
+	e.Stop()
+	lines := log.take()
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], "rows were dropped because WHERE could not be computed for them, the last one with this: regexp_matches: ")
+	require.Contains(t, lines[1], "1 expressions failed")
+	stats := e.GetStats()
+	require.EqualValues(t, 3, stats["expression_errors"])
+	require.EqualValues(t, 2, stats["where_errors"])
+	require.EqualValues(t, 2, stats["dropped_count"])
+}
+
+// Options of event time are worth a warning where rows take their arrival time,
+// and change nothing.
+func TestOptionsWithoutTimestamp(t *testing.T) {
+	p, err := compile("SELECT k, count(*) AS c FROM s GROUP BY k, GLOBAL WINDOW TRIGGER WHEN count(*) >= 2 WITH (STATETTL='1h', IDLETIMEOUT='60s')")
+	require.NoError(t, err)
+	require.Equal(t, []string{"IDLETIMEOUT has no effect without TIMESTAMP: rows take their arrival time"}, p.Warnings)
+	synctest.Test(t, func(t *testing.T) {
+		e := open(t, "SELECT count(*) AS c FROM s GROUP BY TumblingWindow('1s') WITH (MAXOUTOFORDERNESS='1h')", delegate.Config{})
+		defer e.Stop()
+		got := make(chan []row, 1)
+		e.AddSink(func(rows []row, _ int64) { got <- rows })
+		require.NoError(t, e.Emit(row{"a": 1}))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Len(t, got, 1)
+	})
 }

@@ -77,9 +77,10 @@ func (c *compiler) readOptions() error {
 		for _, opt := range c.stmt.With {
 			switch opt.Name {
 			case "TIMEUNIT", "MAXOUTOFORDERNESS", "ALLOWEDLATENESS", "IDLETIMEOUT", "MAXFUTURESKEW":
-				return c.errorf(opt.Pos, ErrOption, "add TIMESTAMP='field' or leave it out", "%s has no effect without TIMESTAMP", opt.Name)
+				c.plan.Warnings = append(c.plan.Warnings, opt.Name+" has no effect without TIMESTAMP: rows take their arrival time")
 			}
 		}
+		o.unit, o.maxOutOfOrder, o.allowedLateness, o.idleTimeout = 0, 0, 0, 0
 	}
 	return nil
 }

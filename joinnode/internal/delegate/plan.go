@@ -110,7 +110,7 @@ type windowSpec struct {
 // Errors are *syntax.Error. Nothing is started: everything that Open could
 // refuse about the SQL is tried here without a stream.
 func Compile(stmt *syntax.Select, sql string) (*Plan, error) {
-	c := &compiler{stmt: stmt, sql: sql, plan: &Plan{Stream: stmt.From.Name}}
+	c := &compiler{stmt: askForNull(stmt), sql: sql, plan: &Plan{Stream: stmt.From.Name}}
 	if err := c.run(); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,6 @@ func TestRefusesWhatStreamsqlIgnores(t *testing.T) {
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', MAXOUTOFORDERNESS='soon')", "duration"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', COLOUR='red')", "COLOUR"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts', TIMESTAMP='u')", "twice"},
-		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (MAXOUTOFORDERNESS='1s')", "without TIMESTAMP"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') HAVING y > 1", "HAVING knows no y"},
 		{"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s', '2s')", "argument"},
 	} {
@@ -103,7 +102,6 @@ func TestRefusesTheRest(t *testing.T) {
 		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(0)", "positive"},
 		{"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) WITH (TIMESTAMP='ts')", "no event time"},
 		{"SELECT sum(a) AS x FROM s GROUP BY k, GLOBAL WINDOW TRIGGER WHEN a > 1", "sees aggregates only"},
-		{"SELECT sum(`a b`) AS x FROM s GROUP BY TumblingWindow('1s')", "cannot read"},
 		{"SELECT concat('both '' and \"', a) AS x FROM s", "both kinds of quotes"},
 		{"SELECT k, sum(a) AS x FROM s GROUP BY k, TumblingWindow('1s') ORDER BY y", "ORDER BY"},
 	} {

@@ -138,7 +138,7 @@ func (c *columns) finish(row map[string]any) {
 	}
 	if c.only || c.hidden {
 		for name := range row {
-			if c.only && !c.names[name] || c.hidden && strings.HasPrefix(name, hiddenPrefix) {
+			if c.only && !c.names[name] || c.hidden && strings.Contains(name, hiddenPrefix) { // changed_cols puts a prefix before it
 				delete(row, name)
 			}
 		}

@@ -27,7 +27,7 @@ func (e *Engine) GetStats() map[string]int64 {
 	for _, name := range own {
 		stats[name] = e.st.MetricsRegistry().Counter(name).Value()
 	}
-	for _, loss := range [...]string{lateRows.Counter, rowErrors.Counter, expiredRows.Counter, stream.WindowRowsDroppedCount} {
+	for _, loss := range [...]string{lateRows.Counter, rowErrors.Counter, expiredRows.Counter, whereErrors.Counter, stream.WindowRowsDroppedCount} {
 		stats[stream.DroppedCount] += stats[loss]
 	}
 	return stats

@@ -3,6 +3,8 @@ package delegate
 import (
 	"strings"
 
+	"github.com/rulego/streamsql/functions"
+
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -50,15 +52,55 @@ func (c *compiler) text(e syntax.Expr) (string, error) {
 	return "", c.unsupported(e.Position(), "", "streamsql does not run this expression")
 }
 
+// field writes a field inside an expression.
 func (c *compiler) field(e *syntax.Column) (string, error) {
 	path := c.localPath(e)
-	if len(path) == 1 && c.plan.Kind == Direct && (!identifier.MatchString(path[0].Name) || keyword(path[0].Name)) {
-		if strings.Contains(path[0].Name, "`") {
-			return "", c.unsupported(e.Pos, "", "a name cannot contain a backquote")
+	if c.having && c.inside == 0 {
+		if name, ok := c.resultColumn(e); ok {
+			return name, nil
 		}
-		return "`" + path[0].Name + "`", nil
+	}
+	if c.mirrors(path) {
+		return c.mirror(path), nil
 	}
 	return c.path(path, e.Pos)
+}
+
+// mirrors says that the field at path must be repeated under a name that
+// streamsql can read where it stands: it takes quoted names and words of its
+// dialect for texts in most places, and finds nested fields only in some. What
+// pattern matching gives out and what a window has grouped by is no row's.
+func (c *compiler) mirrors(path []syntax.Step) bool {
+	switch {
+	case c.plan.Kind == CEP && !c.matching:
+		return false
+	case !readable(path):
+		return true
+	}
+	return len(path) > 1 && (c.plan.Kind != Aggregation || c.inside > 0)
+}
+
+// bareField writes a field that is a whole SELECT item.
+func (c *compiler) bareField(e *syntax.Column) (string, error) {
+	path := c.localPath(e)
+	if c.plan.Kind == Direct && len(path) == 1 && !readable(path) && !strings.Contains(path[0].Name, "`") {
+		return "`" + path[0].Name + "`", nil
+	}
+	if c.plan.Kind == Direct && readable(path) {
+		return c.path(path, e.Pos)
+	}
+	return c.field(e)
+}
+
+// readable says that streamsql reads every name of path as one, and the first not
+// as a function's.
+func readable(path []syntax.Step) bool {
+	for _, s := range path {
+		if !s.IsIndex && (!identifier.MatchString(s.Name) || keyword(s.Name)) {
+			return false
+		}
+	}
+	return !reserved(path[0].Name)
 }
 
 // quote writes a string. streamsql knows no doubled quotes, so a string may
@@ -100,12 +142,26 @@ func (c *compiler) binary(e *syntax.Binary) (string, error) {
 }
 
 func (c *compiler) call(e *syntax.Call) (string, error) {
+	if isAggregate(e) {
+		c.inside++
+		defer func() { c.inside-- }()
+	}
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
+		if star, ok := a.(*syntax.Star); ok {
+			if t, _ := functionType(e.Name); t != functions.TypeAnalytical || c.plan.Kind != Direct {
+				return "", c.unsupported(star.Pos, "name the fields", "%s takes no * among its arguments here", e.Name)
+			}
+			args[i] = "*"
+			continue
+		}
 		var err error
 		if args[i], err = c.text(a); err != nil {
 			return "", err
 		}
+	}
+	if strings.EqualFold(e.Name, "changed_cols") {
+		c.nameChanged(e, args)
 	}
 	if e.Star {
 		args = []string{"*"}
@@ -115,6 +171,20 @@ func (c *compiler) call(e *syntax.Call) (string, error) {
 		text += " " + e.Over.Text
 	}
 	return text, nil
+}
+
+// nameChanged gives the columns of changed_cols('prefix', …), which are named by
+// its arguments, the names of the fields.
+func (c *compiler) nameChanged(e *syntax.Call, args []string) {
+	prefix, ok := e.Args[0].(*syntax.Text)
+	if !ok {
+		return
+	}
+	for i, a := range e.Args {
+		if col, ok := a.(*syntax.Column); ok && strings.HasPrefix(args[i], hiddenPrefix) {
+			c.plan.columns.rename[prefix.Value+args[i]] = prefix.Value + col.Path[len(col.Path)-1].Name
+		}
+	}
 }
 
 // caseText writes a searched CASE. A WHEN with OR becomes several, because one
@@ -160,6 +230,10 @@ func (c *compiler) caseText(e *syntax.Case) (string, error) {
 // analytic functions. A comparison that NULL could make true or fail asks for
 // NULL first.
 func (c *compiler) boolean(e syntax.Expr) (string, error) {
+	if c.splits && overRow(e) {
+		field, err := c.flag(e)
+		return field + " = 1", err
+	}
 	switch e := e.(type) {
 	case *syntax.Binary:
 		if e.Op == "AND" || e.Op == "OR" {

@@ -11,6 +11,7 @@ import (
 // whose value can differ from call to call.
 func (b *builder) placeWhere() error {
 	last := len(b.plan.Stages) - 1
+	b.warnOfNull(b.stmt.Where)
 	for _, e := range conjuncts(b.stmt.Where) {
 		cols, err := b.names.columnsOf(e, nil)
 		if err != nil {
@@ -53,4 +54,29 @@ func conjunction(cs []Conjunct) syntax.Expr {
 		all = &syntax.Binary{Pos: c.Expr.Position(), Op: "AND", X: all, Y: c.Expr}
 	}
 	return all
+}
+
+// warnOfNull warns of comparisons with NULL, or with a field called nil, which
+// streamsql's users write for IS NULL.
+func (b *builder) warnOfNull(e syntax.Expr) {
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		c, ok := e.(*syntax.Binary)
+		if !ok || c.Op != "=" && c.Op != "!=" || !writesNull(c.X) && !writesNull(c.Y) {
+			return true
+		}
+		test := map[string]string{"=": "IS NULL", "!=": "IS NOT NULL"}[c.Op]
+		b.warnf("line %d, column %d: %s is never true; write %s", c.Pos.Line, c.Pos.Col, syntax.PrintExpr(c), test)
+		return true
+	})
+}
+
+// writesNull says that e is NULL, or the field nil outside backquotes.
+func writesNull(e syntax.Expr) bool {
+	switch e := e.(type) {
+	case *syntax.Null:
+		return true
+	case *syntax.Column:
+		return len(e.Path) == 1 && e.Path[0].Name == "nil" && !e.Path[0].Quoted
+	}
+	return false
 }

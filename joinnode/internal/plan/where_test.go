@@ -75,3 +75,21 @@ func TestFiltersKeepTheirOrder(t *testing.T) {
 	require.NotNil(t, p.Inputs[0].Filter)
 	require.Nil(t, p.Stages[0].Filter)
 }
+
+// TestWarnsOfNull: x = NULL is unknown for every row, and nil is a field.
+func TestWarnsOfNull(t *testing.T) {
+	const from = "SELECT a.x FROM sa AS a JOIN sb AS b WITHIN 1 S ON a.k = b.k WHERE "
+	for where, says := range map[string]string{
+		"a.x = NULL":                          "column 72: a.x = NULL is never true; write IS NULL",
+		"b.x = 1 OR NOT a.x != nil":           "column 87: a.x != nil is never true; write IS NOT NULL",
+		"nil = a.x":                           "nil = a.x is never true; write IS NULL",
+		"CASE WHEN a.x = NULL THEN 1 END = 1": "a.x = NULL is never true",
+	} {
+		p := build(t, from+where)
+		require.Len(t, p.Warnings, 1, where)
+		require.Contains(t, p.Warnings[0], says)
+	}
+	for _, where := range []string{"a.x IS NULL", "a.x = `nil`", "a.x < 1", "a.x = b.nil"} {
+		require.Empty(t, build(t, from+where).Warnings, where)
+	}
+}
