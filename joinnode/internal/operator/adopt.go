@@ -115,7 +115,8 @@ func (j *IntervalJoin) copySide(old *side, mapping []int, keep func(row.Row) boo
 		default:
 			j.keys.read(&j.key, mapped)
 			k, same := j.keys.find(&j.key)
-			x := j.arrived(old.port, &in)
+			var x view
+			j.arrived(&x, old.port, &in)
 			cells[rec.key()] = j.store(old.port, k, same, &x, !waits)
 		}
 		old.removeFirst(r, rec)

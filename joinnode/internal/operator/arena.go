@@ -1,9 +1,5 @@
 package operator
 
-import (
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-)
-
 // An arena holds the rows of one side of a join as records of bytes in chunks.
 // Chunks fill in arrival order and are given back whole once the last of their
 // records was released, so the garbage collector sees a few large blocks
@@ -59,17 +55,17 @@ func (a *arena) room(size int) bool {
 
 // add copies a row with its header into the arena. The caller has asked room
 // before.
-func (a *arena) add(h header, cols row.Row) ref {
-	size := h.size(cols)
+func (a *arena) add(h *header) ref {
+	size := h.size()
 	number, c := a.open(size)
 	at := c.used
 	rec := record(c.buf[at : at+size])
-	if len(cols.Side) > 0 {
+	if len(h.side) > 0 {
 		h.sideAt = len(c.side)
-		c.side = append(c.side, cols.Side...)
-		a.values += int64(len(cols.Side))
+		c.side = append(c.side, h.side...)
+		a.values += int64(len(h.side))
 	}
-	rec.write(h, cols)
+	rec.write(h)
 	c.used = min(at+align(size), len(c.buf))
 	c.live++
 	return ref(number<<offsetBits) | ref(at/recordAlign)

@@ -188,11 +188,11 @@ func (c *composer) share(s *segment, v *view) row.Row {
 	keys := c.keys[s.port]
 	switch {
 	case v.flags&ownKey != 0:
-		return cut(v.cols, s.from, s.to, c.keep[s.port])
+		return cut(row.Row{Enc: v.cols, Side: v.side}, s.from, s.to, c.keep[s.port])
 	case s.from < keys:
-		return cut(v.key, s.from, s.to, keys)
+		return cut(row.Row{Enc: v.key, Side: v.side}, s.from, s.to, keys)
 	default:
-		return cut(v.cols, s.from-keys, s.to-keys, c.keep[s.port]-keys)
+		return cut(row.Row{Enc: v.cols, Side: v.side}, s.from-keys, s.to-keys, c.keep[s.port]-keys)
 	}
 }
 

@@ -39,17 +39,18 @@ func (j *IntervalJoin) Prefetch(batch []Arrival) {
 // touchKeys touches what looking up, probing and storing the rows will need.
 func (j *IntervalJoin) touchKeys(batch []Arrival) {
 	t, a := j.keys, &j.ahead
+	sum := uint64(0)
 	for i := range batch {
 		t.read(&j.key, batch[i].Record.Row)
 		a.hash[i] = j.key.hash
 		if s := t.shard(j.key.hash); len(s.slots) > 0 {
-			a.sum += s.slots[j.key.hash&uint32(len(s.slots)-1)]
+			sum += s.slots[j.key.hash&uint32(len(s.slots)-1)]
 		}
 	}
 	for i := range batch {
 		if a.ref[i] = t.likely(a.hash[i]); a.ref[i] != 0 {
 			c := t.cell(a.ref[i])
-			a.sum += uint64(c[0]) + uint64(c[t.header])
+			sum += uint64(c[0]) + uint64(c[t.header])
 		}
 	}
 	for i := range batch {
@@ -58,13 +59,17 @@ func (j *IntervalJoin) touchKeys(batch []Arrival) {
 		}
 		c, port := t.cell(a.ref[i]), batch[i].Port&1
 		if c.rows(port) > 0 {
-			a.sum += j.sides[port].arena.touch(c.last(port))
+			sum += j.sides[port].arena.touch(c.last(port))
 		}
-		if c.rows(1-port) > 0 {
-			a.sum += j.sides[1-port].arena.touch(c.first(1 - port))
-			a.sum += j.sides[1-port].arena.touch(c.last(1 - port))
+		switch n, other := c.rows(1-port), &j.sides[1-port].arena; {
+		case n > 1:
+			sum += other.touch(c.last(1 - port))
+			fallthrough
+		case n > 0:
+			sum += other.touch(c.first(1 - port))
 		}
 	}
+	a.sum += sum
 }
 
 // touchExpiring touches the keys of the rows that will expire when time has come
@@ -82,21 +87,20 @@ func (j *IntervalJoin) touchExpiring(batch []Arrival) {
 	t, a := j.keys, &j.ahead
 	n := 0
 	for port, s := range j.sides {
-		bound := subTime(seen[port], j.retention(port))
-		n = s.expiring(bound, a.gone[:], n)
+		n = s.expiring(subTime(seen[port], j.retention(port)), a.gone[:], n)
 	}
+	sum := uint64(0)
 	for _, k := range a.gone[:n] {
-		a.sum += uint64(t.cell(k)[0])
+		sum += uint64(t.cell(k)[0])
 	}
 	for _, k := range a.gone[:n] {
 		c := t.cell(k)
-		if c.rows(0)+c.rows(1) > 1 {
-			continue // the key stays
-		}
-		if s := t.shard(c.hash()); len(s.slots) > 0 {
-			a.sum += s.slots[c.hash()&uint32(len(s.slots)-1)]
+		if c.rows(0)+c.rows(1) == 1 { // the key goes with its row
+			s := t.shard(c.hash())
+			sum += s.slots[c.hash()&uint32(len(s.slots)-1)]
 		}
 	}
+	a.sum += sum
 }
 
 // likely returns the first cell whose key has this hash, 0 when there is none.

@@ -10,7 +10,7 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 		return 0
 	}
 	key, norm := j.keys.text(c)
-	plain := !norm && len(x.cols.Side) == 0 && !j.key.values
+	plain := !norm && len(x.side) == 0
 	framed := false // the composer's last row can be patched
 	out := Record{TS: x.ts, Diff: 1, Nulls: x.nulls, Why: x.why}
 	for r != 0 {

@@ -1,10 +1,6 @@
 package operator
 
-import (
-	"encoding/binary"
-
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-)
+import "encoding/binary"
 
 // A record is one stored row:
 //
@@ -41,22 +37,24 @@ const (
 	special = ownKey | hasNulls | hasSide // columns do not follow the header, or are not all beside the key
 )
 
-// header is what a record says beside its columns.
+// header is what a record is made of.
 type header struct {
 	ts     int64
 	key    keyRef
 	flags  uint8
 	nulls  uint64
 	why    CloseReason
-	sideAt int
+	cols   []byte
+	side   []any // what cols refer to
+	sideAt int   // where side is in the chunk's side table
 }
 
-func (h header) size(cols row.Row) int {
-	n := recordHeader + len(cols.Enc)
+func (h *header) size() int {
+	n := recordHeader + len(h.cols)
 	if h.nulls != 0 {
 		n += uvarintLen(h.nulls) + 1
 	}
-	if len(cols.Side) > 0 {
+	if len(h.side) > 0 {
 		n += 8
 	}
 	return n
@@ -70,34 +68,35 @@ func uvarintLen(x uint64) int {
 	return n
 }
 
-func (rec record) write(h header, cols row.Row) {
+func (rec record) write(h *header) {
 	length := len(rec)
 	if length >= chunkMax {
 		length = 0
 	}
+	flags := h.flags
 	if h.nulls != 0 {
-		h.flags |= hasNulls
+		flags |= hasNulls
 	}
-	if len(cols.Side) > 0 {
-		h.flags |= hasSide
+	if len(h.side) > 0 {
+		flags |= hasSide
 	}
 	binary.LittleEndian.PutUint64(rec, uint64(h.ts))
 	put32(rec[recordNext:], 0)
 	put32(rec[recordKey:], uint32(h.key))
 	binary.LittleEndian.PutUint16(rec[recordLen:], uint16(length))
-	rec[recordFlags] = h.flags
+	rec[recordFlags] = flags
 	at := recordHeader
 	if h.nulls != 0 {
 		at += binary.PutUvarint(rec[at:], h.nulls)
 		rec[at] = byte(h.why)
 		at++
 	}
-	if len(cols.Side) > 0 {
+	if len(h.side) > 0 {
 		put32(rec[at:], uint32(h.sideAt))
-		put32(rec[at+4:], uint32(len(cols.Side)))
+		put32(rec[at+4:], uint32(len(h.side)))
 		at += 8
 	}
-	copy(rec[at:], cols.Enc)
+	copy(rec[at:], h.cols)
 }
 
 func (rec record) ts() int64       { return int64(binary.LittleEndian.Uint64(rec)) }

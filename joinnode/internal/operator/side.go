@@ -31,11 +31,11 @@ func newSide(port int, keys *keyTable, waits bool, maxKeys int) *side {
 
 // insert stores a row under key h.key. waiting says that it is a LEFT row
 // without a match.
-func (s *side) insert(h header, cols row.Row, waiting bool) {
+func (s *side) insert(h *header, waiting bool) {
 	if !s.order.inOrder(h.ts) {
 		h.flags |= straggler
 	}
-	r := s.arena.add(h, cols)
+	r := s.arena.add(h)
 	s.order.add(r, h.ts, waiting)
 	c := s.keys.cell(h.key)
 	n := c.rows(s.port)
@@ -213,8 +213,9 @@ type view struct {
 	flags uint8
 	nulls uint64
 	why   CloseReason
-	key   row.Row // the key columns as the key spells them; unused with ownKey
-	cols  row.Row // the other columns, or all with ownKey
+	key   []byte // the key columns as the key spells them; unused with ownKey
+	cols  []byte // the other columns, or all with ownKey
+	side  []any  // what both refer to
 }
 
 func (s *side) view(r ref, rec record) view {
@@ -227,20 +228,20 @@ func (s *side) view(r ref, rec record) view {
 		at++
 	}
 	if v.flags&hasSide != 0 {
-		v.cols.Side = s.arena.sideOf(r, int(get32(rec[at:])), int(get32(rec[at+4:])))
+		v.side = s.arena.sideOf(r, int(get32(rec[at:])), int(get32(rec[at+4:])))
 		at += 8
 	}
-	v.cols.Enc = rec[at:end:end]
+	v.cols = rec[at:end:end]
 	if v.flags&ownKey == 0 {
-		v.key.Enc, _ = s.keys.text(s.keys.cell(rec.key()))
+		v.key, _ = s.keys.text(s.keys.cell(rec.key()))
 	}
 	return v
 }
 
 // whole appends all columns of v to dst.
 func (v *view) whole(dst row.Row) row.Row {
-	dst = row.AppendRow(dst, v.key)
-	return row.AppendRow(dst, v.cols)
+	dst = row.AppendRow(dst, row.Row{Enc: v.key, Side: v.side})
+	return row.AppendRow(dst, row.Row{Enc: v.cols, Side: v.side})
 }
 
 func (s *side) bytes() int64 {

@@ -8,6 +8,7 @@ import "math/bits"
 // memory grow. A page that has no cell in use is given back.
 type slab struct {
 	pages   []page   // by number; number 0 is not used
+	bufs    [][]byte // their memory, by number: all that finding a cell needs
 	vacant  []uint32 // numbers of pages that were given back
 	classes [sizeClasses]class
 	used    int64 // bytes of all pages
@@ -71,7 +72,7 @@ func (s *slab) room() bool { return len(s.vacant) > 0 || len(s.pages) <= s.limit
 
 // cell returns the memory at k, at least as long as was asked for.
 func (s *slab) cell(k keyRef) []byte {
-	return s.pages[k>>granuleBits].buf[int(k&(1<<granuleBits-1))*granule:]
+	return s.bufs[k>>granuleBits][int(k&(1<<granuleBits-1))*granule:]
 }
 
 // alloc returns a cell of n bytes, whose content is arbitrary.
@@ -136,23 +137,24 @@ func (s *slab) release(k keyRef) {
 
 func (s *slab) newPage(class, cellSize, pageSize int) uint32 {
 	if len(s.pages) == 0 {
-		s.pages = append(s.pages, page{})
+		s.pages, s.bufs = append(s.pages, page{}), append(s.bufs, nil)
 	}
 	var number uint32
 	if n := len(s.vacant); n > 0 {
 		number, s.vacant = s.vacant[n-1], s.vacant[:n-1]
 	} else {
 		number = uint32(len(s.pages))
-		s.pages = append(s.pages, page{})
+		s.pages, s.bufs = append(s.pages, page{}), append(s.bufs, nil)
 	}
 	s.pages[number] = page{buf: make([]byte, pageSize), class: class, cellSize: cellSize}
+	s.bufs[number] = s.pages[number].buf
 	s.used += int64(pageSize)
 	return number
 }
 
 func (s *slab) freePage(number uint32) {
 	s.used -= int64(len(s.pages[number].buf))
-	s.pages[number] = page{}
+	s.pages[number], s.bufs[number] = page{}, nil
 	s.vacant = append(s.vacant, number)
 }
 
@@ -180,6 +182,6 @@ func (s *slab) unchain(number uint32) {
 }
 
 func (s *slab) bytes() int64 {
-	const pageSize = 80
+	const pageSize = 80 + 24
 	return s.used + int64(cap(s.pages))*pageSize
 }
