@@ -2,6 +2,7 @@ package delegate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,16 +50,20 @@ func (c *compiler) run() error {
 	}
 	c.plan.SQL = text
 	c.plan.columns.hidden = len(c.plan.computed) > 0
-	if err := c.plan.dryRun(); err != nil {
-		return c.unsupported(c.stmt.Pos, "", "streamsql cannot run this query: %s", firstLine(err))
+	if at, err := c.dryRun(); err != nil {
+		return c.unsupported(at, "", "streamsql cannot run this query: %s", firstLine(err))
 	}
 	return nil
 }
+
+// theirPlace is where streamsql sees an error: in text that the user did not write.
+var theirPlace = regexp.MustCompile(`^streamsql: |\[[A-Z_]+\] | at position \d+( \([^)]*\))?`)
 
 // firstLine returns what an error of streamsql says without the source that it
 // quotes, which is not what the user wrote.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
+	line = theirPlace.ReplaceAllString(line, "")
 	if r := []rune(line); len(r) > 200 {
 		line = string(r[:200]) + "…"
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rulego/streamsql/rsql"
-	"github.com/rulego/streamsql/stream"
 	"github.com/rulego/streamsql/types"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
@@ -145,30 +144,4 @@ func (p *Plan) filter(rewritten string) string {
 		return open
 	}
 	return "" // the window knows barriers itself
-}
-
-// dryRun tries what streamsql checks when it parses and compiles, without its
-// goroutines: a stream that fails after construction leaves its workers behind.
-func (p *Plan) dryRun() error {
-	cfg, rewritten, err := p.parse()
-	if err != nil {
-		return err
-	}
-	if err := new(stream.Stream).RegisterFilter(p.filter(rewritten)); err != nil {
-		return fmt.Errorf("WHERE: %w", err)
-	}
-	// A HAVING that does not compile is logged and then lets every row pass.
-	if cfg.Having != "" {
-		if err := new(stream.Stream).RegisterFilter(cfg.Having); err != nil {
-			return fmt.Errorf("HAVING: %w", err)
-		}
-	}
-	want := map[Kind]types.ExecMode{Direct: types.ExecDirect, Aggregation: types.ExecWindow, CEP: types.ExecCEP}
-	if cfg.Mode != want[p.Kind] {
-		return fmt.Errorf("it would run as another kind of query than %s", p.Kind)
-	}
-	if p.Kind == Aggregation {
-		return p.readWindow(cfg)
-	}
-	return nil
 }

@@ -141,10 +141,56 @@ func TestCompileStartsNothing(t *testing.T) {
 		"SELECT a FROM s WHERE a > 1",
 		"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('1s') WITH (TIMESTAMP='ts')",
 		"SELECT nosuch(a) AS x FROM s",
+		"SELECT sum(a) AS x FROM s GROUP BY SlidingWindow('2s', '1s')",
+		"SELECT sum(a) AS x FROM s GROUP BY SessionWindow('2s')",
+		"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(3) WITH (STATETTL='1s')",
+		"SELECT sum(a) AS x FROM s GROUP BY GLOBAL WINDOW TRIGGER WHEN count(*) > 1 WITH (STATETTL='1s')",
+		"SELECT * FROM s MATCH_RECOGNIZE (ORDER BY a MEASURES A.a AS x PATTERN (A+) WITHIN '1s' DEFINE A AS a > 0)",
+		"SELECT * FROM s MATCH_RECOGNIZE (ORDER BY a MEASURES A.a AS x PATTERN (A{2,1}) DEFINE A AS a > 0)",
+		"SELECT * FROM s MATCH_RECOGNIZE (ORDER BY a MEASURES A.a AS x, A.b AS x PATTERN (A) DEFINE A AS a > 0)",
 	} {
 		_, _ = compile(sql)
 	}
 	require.NoError(t, goleak.Find(before))
+}
+
+// What streamsql finds when it builds the stream is found by Compile: the query
+// that runs goes on when its successor cannot.
+func TestRefusesPatterns(t *testing.T) {
+	for clauses, says := range map[string]string{
+		"ORDER BY a PATTERN (A{2,1}) DEFINE A AS a > 0":                            "max 1 < min 2",
+		"ORDER BY a PATTERN ({- A -}) DEFINE A AS a > 0":                           "exclusion",
+		"ORDER BY a PATTERN (A B) SUBSET u = (A, Z) DEFINE A AS a > 0":             "Z",
+		"ORDER BY a PATTERN (PERMUTE(A, B, C, D, E, F, G)) DEFINE A AS a > 0":      "PERMUTE",
+		"PATTERN (A) DEFINE A AS a > 0":                                            "ORDER BY",
+		"ORDER BY a DEFINE A AS a > 0":                                             "PATTERN",
+		"ORDER BY a MEASURES A.a AS x, A.b AS x PATTERN (A) DEFINE A AS a > 0":     "ambiguous",
+		"ORDER BY a AFTER MATCH SKIP TO NOWHERE 5 PATTERN (A B) DEFINE A AS a > 0": "",
+	} {
+		_, err := compile("SELECT *\nFROM s MATCH_RECOGNIZE (" + clauses + ")")
+		var e *syntax.Error
+		require.ErrorAs(t, err, &e, clauses)
+		require.Contains(t, e.Msg, says)
+		require.Equal(t, 2, e.Pos.Line, clauses)
+		require.GreaterOrEqual(t, e.Pos.Col, 8, clauses)
+	}
+}
+
+// An error of streamsql stands at its clause, not at the first word.
+func TestPlaceOfStreamsqlsErrors(t *testing.T) {
+	for sql, at := range map[string]string{
+		"SELECT sum(a) AS x FROM s GROUP BY k, SlidingWindow('1s')":                           "SlidingWindow",
+		"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(0)":                                "CountingWindow",
+		"SELECT sum(a) AS x FROM s GROUP BY TumblingWindow('soon')":                           "TumblingWindow",
+		"SELECT sum(a) AS x FROM s GROUP BY CountingWindow(2) WITH (TIMESTAMP='ts')":          "CountingWindow",
+		"SELECT * FROM s MATCH_RECOGNIZE (ORDER BY a PATTERN (A{2,1}) DEFINE A AS a > 0)":     "MATCH_RECOGNIZE",
+		"SELECT sum(a) AS x FROM s GROUP BY GLOBAL WINDOW TRIGGER WHEN count(*) > upper('x')": "upper",
+	} {
+		_, err := compile(sql)
+		var e *syntax.Error
+		require.ErrorAs(t, err, &e, sql)
+		require.Equal(t, strings.Index(sql, at), e.Pos.Offset, "%s: %v", sql, e)
+	}
 }
 
 func FuzzCompile(f *testing.F) {
