@@ -117,11 +117,12 @@ func TestBadInputFailsAndFeedsNothing(t *testing.T) {
 		}
 	}
 	require.Equal(t, types.Success, send(t, e, meta, `[]`).relation)
+	require.Equal(t, types.Success, send(t, e, nil, `[]`).relation, "no row, no name to miss")
 	require.Equal(t, types.Success, send(t, rows, nil, ` [ ] `).relation)
 	require.NoError(t, instance(t, e, "a").Drain(t.Context()))
 	require.NoError(t, instance(t, rows, "a").Drain(t.Context()))
 	require.Empty(t, h.out.all())
-	require.EqualValues(t, 1, instance(t, e, "a").Stats()["node_accepted"])
+	require.EqualValues(t, 2, instance(t, e, "a").Stats()["node_accepted"])
 }
 
 func TestBytesDecideNotTheDataType(t *testing.T) {

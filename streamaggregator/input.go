@@ -28,6 +28,9 @@ func (s *settings) feed(q query, ctx types.RuleContext, msg types.RuleMsg) error
 	if !s.streamKey.perRow {
 		stream, err := s.streamKey.ofMessage(ctx, msg)
 		if err != nil {
+			if rows, fault := splitRows(data); fault == nil && len(rows) == 0 {
+				return nil // no row, no name to miss
+			}
 			return err
 		}
 		return q.EmitJSON(stream, data)

@@ -49,7 +49,7 @@ func newTables(defs []Table, q query, log logger) (*tables, error) {
 	}
 	for _, name := range joined {
 		if !slices.ContainsFunc(defs, func(t Table) bool { return t.Name == name }) {
-			return nil, &FieldError{Field: "tables", Value: names(defs), Err: fmt.Errorf("the SQL joins table %q, which is not here (to join a stream write WITHIN behind its name)", name)}
+			return nil, &FieldError{Field: "tables", Value: names(defs), Err: fmt.Errorf("join table %q is not registered: describe it here, or, to join a stream, write WITHIN behind its name", name)}
 		}
 	}
 	if len(defs) == 0 {

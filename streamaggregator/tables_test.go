@@ -109,7 +109,7 @@ func TestTablesAndSQLMustAgree(t *testing.T) {
 	h := fakeHost(t)
 	for config, says := range map[string]string{
 		`"sql":"s","tables":[{"name":"m","source":"inline","rows":[]}]`: `field "tables[0].name" = "m": is no table that the SQL joins`,
-		`"sql":"s @m"`: `joins table "m", which is not here`,
+		`"sql":"s @m"`: `join table "m" is not registered`,
 	} {
 		var c types.Configuration
 		require.NoError(t, json.Unmarshal([]byte("{"+config+"}"), &c))

@@ -360,6 +360,7 @@ func TestToken(t *testing.T) {
 	require.Contains(t, s.call("GET", "/chains", "", "Authorization", "").body["error"], "send Authorization: Bearer <token>")
 	require.Contains(t, s.call("GET", "/chains", "", "Authorization", "Bearer x").body["error"], "is not the one")
 	require.Equal(t, 401, s.call("GET", "/nothing", "", "Authorization", "").status)
+	require.Equal(t, 200, s.call("GET", "/chains", "", "Authorization", "bearer secret").status, "the scheme has no case")
 	require.Equal(t, 200, s.call("GET", "/chains", "").status)
 	require.Equal(t, 200, s.call("GET", "/chains", "", "Host", "edge.example").status)
 }

@@ -26,7 +26,8 @@ func (a *API) authorize(r *http.Request) error {
 		}
 		return nil
 	}
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	ok = ok && strings.EqualFold(scheme, "Bearer")
 	// Digests have one length, so the comparison tells nothing of the token's.
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.options.Token))
 	switch {
