@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"encoding/binary"
+
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
@@ -31,6 +33,7 @@ type composer struct {
 type segment struct {
 	port     int
 	from, to int
+	whole    bool // the whole key, or all columns beyond it
 }
 
 // A gap is where a partner's columns [from, to), counted from the end of the
@@ -52,6 +55,11 @@ func newComposer(cfg *JoinConfig) composer {
 			}
 		}
 		c.segments = append(c.segments, segment{port: port, from: o.Col, to: o.Col + 1})
+	}
+	for i := range c.segments {
+		s := &c.segments[i]
+		keys := cfg.Keys[s.port]
+		s.whole = s.from == 0 && s.to == keys || s.from == keys && s.to == cfg.Keep[s.port]
 	}
 	for port := range c.gaps {
 		c.findGaps(port)
@@ -82,18 +90,30 @@ func (c *composer) frame(port int, arrived *view, key, cols []byte) []byte {
 	gaps := c.gaps[port]
 	c.locate(port, cols)
 	for i := range c.segments {
-		switch s := &c.segments[i]; {
-		case s.port == port:
-			dst = append(dst, c.share(s, arrived).Enc...)
-		case s.from < c.keys[s.port]:
-			dst = append(dst, cut(row.Row{Enc: key}, s.from, s.to, c.keys[s.port]).Enc...)
-		default:
+		s := &c.segments[i]
+		from, keys := cols, c.keys[s.port]
+		switch {
+		case s.port != port && s.from < keys:
+			from = key
+		case s.port != port:
 			g := &gaps[0]
 			gaps = gaps[1:]
 			g.start = len(dst)
-			dst = append(dst, c.fill(port, g, cols)...)
+			dst = appendShort(dst, c.fill(port, g, cols))
 			g.end = len(dst)
+			continue
+		case s.from < keys:
+			from = arrived.key
+		default:
+			from = arrived.cols
 		}
+		if !s.whole {
+			if s.from < keys {
+				keys = 0
+			}
+			from = row.Row{Enc: from}.Slice(s.from-keys, s.to-keys).Enc
+		}
+		dst = appendShort(dst, from)
 	}
 	c.out.Enc = dst
 	return dst
@@ -134,6 +154,27 @@ func (c *composer) fill(port int, g *gap, cols []byte) []byte {
 		return cols
 	}
 	return cols[c.at[g.from]:c.at[g.to]]
+}
+
+// appendShort is append for a few bytes, which are most columns: a call of
+// memmove costs more than the copy.
+func appendShort(dst, src []byte) []byte {
+	at, n := len(dst), len(src)
+	if n < 4 || n > 16 || cap(dst)-at < n {
+		return append(dst, src...)
+	}
+	dst = dst[:at+n]
+	to, le := dst[at:], binary.LittleEndian
+	if n >= 8 {
+		first, last := le.Uint64(src), le.Uint64(src[n-8:])
+		le.PutUint64(to, first)
+		le.PutUint64(to[n-8:], last)
+	} else {
+		first, last := le.Uint32(src), le.Uint32(src[n-4:])
+		le.PutUint32(to, first)
+		le.PutUint32(to[n-4:], last)
+	}
+	return dst
 }
 
 // stretch moves b[at:] by n bytes, forward or backward.

@@ -1,7 +1,7 @@
 package operator
 
 // What a row needs lies in four places that it finds one after the other: the
-// slot of its key, the key's cell, the oldest partner, the row before it. Each
+// slot of its key, the key's cell, the oldest partner, the newest partner. Each
 // is a cache miss once the state outgrows the cache, and a miss that has to wait
 // for the one before it costs 100 ns and more. So all rows of a batch go to the
 // same place together: their misses do not depend on each other, and the
@@ -57,16 +57,13 @@ func (j *IntervalJoin) touchKeys(batch []Arrival) {
 		if a.ref[i] == 0 {
 			continue
 		}
-		c, port := t.cell(a.ref[i]), batch[i].Port&1
-		if c.rows(port) > 0 {
-			sum += j.sides[port].arena.touch(c.last(port))
-		}
-		switch n, other := c.rows(1-port), &j.sides[1-port].arena; {
+		c, port := t.cell(a.ref[i]), 1-batch[i].Port&1
+		switch n, other := c.rows(port), &j.sides[port].arena; {
 		case n > 1:
-			sum += other.touch(c.last(1 - port))
+			sum += other.touch(c.last(port))
 			fallthrough
 		case n > 0:
-			sum += other.touch(c.first(1 - port))
+			sum += other.touch(c.first(port))
 		}
 	}
 	a.sum += sum

@@ -40,6 +40,9 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 		}
 		out.Row.Enc = j.compose.patch(port, cols)
 		j.out.Emit(out)
+		if r == 0 {
+			break
+		}
 		if s, ok := j.compose.splice(port); ok {
 			n := 0
 			out.Row.Enc = s.buf[:len(out.Row.Enc)]

@@ -39,7 +39,7 @@ func (s *side) insert(h *header, waiting bool) {
 	s.order.add(r, h.ts, waiting)
 	c := s.keys.cell(h.key)
 	n := c.rows(s.port)
-	s.chain(c, h.key, r, h.ts, n)
+	s.chain(c, h, r, n)
 	c.setRows(s.port, n+1)
 	s.rows++
 	if waiting {
@@ -56,7 +56,12 @@ func (s *side) insert(h *header, waiting bool) {
 
 // chain puts the row at r into the list of its key, behind all rows that are
 // not newer. n is the list's length without it.
-func (s *side) chain(c cell, k keyRef, r ref, ts int64, n int) {
+//
+// A row in order is newer than any other of the side. It goes to the end
+// without a look at the row before it, to which it only writes: that is a cache
+// miss that nothing waits for.
+func (s *side) chain(c cell, h *header, r ref, n int) {
+	k, ts := h.key, h.ts
 	if n == 0 {
 		c.setFirst(s.port, r)
 		c.setLast(s.port, r)
@@ -64,7 +69,7 @@ func (s *side) chain(c cell, k keyRef, r ref, ts int64, n int) {
 	}
 	s.count.visited++
 	last := s.arena.record(c.last(s.port))
-	if last.ts() <= ts {
+	if h.flags&straggler == 0 || last.ts() <= ts {
 		last.setNext(r)
 		c.setLast(s.port, r)
 		if d := s.directory(k, n); d != nil {
@@ -119,8 +124,8 @@ func (s *side) seek(k keyRef, c cell, lo int64) ref {
 		return 0
 	}
 	first := c.first(s.port)
-	if n == 1 {
-		return first
+	if n < coldRows {
+		return first // most of the rows will be looked at anyway
 	}
 	s.count.visited++
 	if s.arena.record(c.last(s.port)).ts() < lo {
