@@ -54,23 +54,31 @@ type Scratch struct {
 // members that were replaced.
 func (x *Extractor) JSON(dst Row, msg []byte, sc *Scratch) (Row, error) {
 	sc.start(x, msg)
-	defer sc.end()
+	if err := sc.message(&x.root); err != nil {
+		sc.end()
+		return dst, err
+	}
+	for i := range sc.found {
+		dst.Enc = sc.encode(dst.Enc, &sc.found[i])
+	}
+	sc.end()
+	return dst, nil
+}
 
+// message reads the message and notes what columns find in it.
+func (sc *Scratch) message(root *node) error {
 	c, i := sc.byteAt(0)
 	if c != '{' {
-		return dst, sc.notObject(i)
+		return sc.notObject(i)
 	}
-	end := sc.object(&x.root, i, 0)
+	end := sc.object(root, i, 0)
 	if end < 0 || sc.rest(end) < 0 {
-		return dst, sc.fault()
+		return sc.fault()
 	}
-	if len(x.root.cols) > 0 {
-		sc.whole(&x.root, i, end)
+	if len(root.cols) > 0 {
+		sc.whole(root, i, end)
 	}
-	for _, at := range sc.found {
-		dst.Enc = sc.encode(dst.Enc, at)
-	}
-	return dst, nil
+	return nil
 }
 
 func (sc *Scratch) start(x *Extractor, msg []byte) {
@@ -113,7 +121,14 @@ func (sc *Scratch) object(n *node, i, depth int) int {
 	if c == '}' {
 		return i + 1
 	}
-	for k := 0; ; k++ {
+	k := 0
+	if depth == 0 && !sc.watch {
+		var ended bool
+		if k, i, ended = sc.usual(i); ended {
+			return i
+		}
+	}
+	for ; ; k++ {
 		var e int
 		if m := sc.order.member(k, depth); m.at(sc.b, i) {
 			if sc.watch {
@@ -128,7 +143,7 @@ func (sc *Scratch) object(n *node, i, depth int) int {
 			}
 			e = sc.match(n, name, f)
 			if depth == 0 {
-				sc.order.learn(k, sc.b[i:next], f, e)
+				sc.order.learn(k, sc.b[i:next], f, e, n.place(e))
 				if sc.watch {
 					sc.watchName(name, f)
 				}
@@ -253,7 +268,7 @@ func (s *scanner) eachElement(i, depth int, f func(k, at int) int) int {
 }
 
 // encode appends the column found at the given place.
-func (sc *Scratch) encode(enc []byte, at span) []byte {
+func (sc *Scratch) encode(enc []byte, at *span) []byte {
 	switch at.class {
 	case classTrue:
 		return append(enc, tagBool|1<<4)

@@ -12,6 +12,7 @@ type memberOrder struct {
 type expected struct {
 	label []byte // `"name":` as it was written, empty when it is not remembered
 	edge  int    // what node.match said of the name
+	place int    // what node.place says of the edge
 }
 
 // Members beyond these limits are not remembered.
@@ -46,7 +47,7 @@ func (m *expected) at(b []byte, i int) bool {
 // learn remembers that member k began with label, which reaches to its colon and
 // has a name of the given spelling. Memory is used again, so a producer that keeps
 // changing its order costs time and no allocation.
-func (o *memberOrder) learn(k int, label []byte, f spelling, edge int) {
+func (o *memberOrder) learn(k int, label []byte, f spelling, edge, place int) {
 	if k >= maxOrdered {
 		return
 	}
@@ -60,7 +61,7 @@ func (o *memberOrder) learn(k int, label []byte, f spelling, edge int) {
 		last.label = last.label[:0]
 	}
 	m := &o.members[k]
-	m.label, m.edge = m.label[:0], edge
+	m.label, m.edge, m.place = m.label[:0], edge, place
 	if f == 0 && len(label) <= maxLabel && label[len(label)-2] == '"' {
 		m.label = append(m.label, label...)
 	}

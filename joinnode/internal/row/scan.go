@@ -188,40 +188,43 @@ func (s *scanner) number(i int) int {
 	if b[i] == '-' {
 		i++
 	}
-	switch {
-	case i < len(b) && b[i] == '0':
+	from := i
+	for i < len(b) && isDigit(b[i]) {
 		i++
-		if i < len(b) && isDigit(b[i]) {
-			return s.fail(i, "unexpected digit behind a leading zero")
-		}
-	default:
-		if i = s.digits(i); i < 0 {
-			return -1
-		}
+	}
+	switch {
+	case i == from:
+		return s.unexpected(i, "a digit")
+	case b[from] == '0' && i > from+1:
+		return s.fail(from+1, "unexpected digit behind a leading zero")
 	}
 	if i < len(b) && b[i] == '.' {
-		if i = s.digits(i + 1); i < 0 {
-			return -1
+		i++
+		from = i
+		for i < len(b) && isDigit(b[i]) {
+			i++
+		}
+		if i == from {
+			return s.unexpected(i, "a digit")
 		}
 	}
 	if i < len(b) && b[i]|0x20 == 'e' {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		i = s.digits(i)
+		return s.exponent(i + 1)
 	}
 	return i
 }
 
-// digits reads one or more digits.
-func (s *scanner) digits(i int) int {
+// exponent reads what follows the e of a number.
+func (s *scanner) exponent(i int) int {
 	b := s.b
-	start := i
+	if i < len(b) && (b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	from := i
 	for i < len(b) && isDigit(b[i]) {
 		i++
 	}
-	if i == start {
+	if i == from {
 		return s.unexpected(i, "a digit")
 	}
 	return i
