@@ -38,6 +38,7 @@ type IntervalJoin struct {
 	stored  row.Row // columns on their way into the arena
 	dropped row.Row // a row on its way to Drop
 	ahead   ahead
+	cached  int64 // Prefetch does nothing below this size of the state
 }
 
 // NewIntervalJoin returns an empty join that writes to out. Its errors are
@@ -49,7 +50,7 @@ func NewIntervalJoin(cfg JoinConfig, out Output) (*IntervalJoin, error) {
 	for port := range cfg.Keep {
 		cfg.Keep[port] = max(cfg.Keep[port], cfg.Keys[port])
 	}
-	j := &IntervalJoin{cfg: cfg, out: out, wm: [2]int64{unseen, unseen}, frontier: unseen, compose: newComposer(&cfg)}
+	j := &IntervalJoin{cfg: cfg, out: out, wm: [2]int64{unseen, unseen}, frontier: unseen, compose: newComposer(&cfg), cached: cachedState}
 	j.clear()
 	return j, nil
 }

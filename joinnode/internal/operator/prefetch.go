@@ -1,103 +1,119 @@
 package operator
 
-// What a row needs lies in four places that it finds one after the other: the
-// slot of its key, the key's cell, the oldest partner, the newest partner. Each
-// is a cache miss once the state outgrows the cache, and a miss that has to wait
-// for the one before it costs 100 ns and more. So all rows of a batch go to the
-// same place together: their misses do not depend on each other, and the
-// processor has many of them on the way at a time.
+// What a row needs lies in places that it finds one after the other: the slot
+// of its key, the key's cell, the records of its partners. Each is a cache miss
+// once the state outgrows the cache, and a miss that waits for the one before it
+// costs 100 ns and more. So all rows of a batch go to one kind of place
+// together: their misses do not depend on each other, and the processor has many
+// of them on the way at a time.
+//
+// How many is a matter of how few instructions lie between two loads. Therefore
+// each loop that misses does nothing else, and what it loads was found by a loop
+// before it.
 
 // ahead is the working memory of Prefetch.
 type ahead struct {
-	hash [aheadRows]uint32
-	ref  [aheadRows]keyRef
-	gone [2 * aheadRows]keyRef // keys whose rows will expire
-	sum  uint64                // keeps the compiler from dropping a load
+	hash  [aheadRows]uint32   // of the rows' keys
+	slots [2 * aheadRows]slot // of keys to be looked up, then of those to be removed
+	cells [3 * aheadRows]keyRef
+	rows  [2][2 * aheadRows]ref
+	sum   uint64 // keeps the compiler from leaving out a load
+}
+
+// A slot is where the search for a hash begins in a shard.
+type slot struct {
+	shard *shard
+	home  uint32
 }
 
 const (
 	// aheadRows is how many rows go together: enough to hide a miss behind the
 	// others, few enough that what was touched is still there when it is used.
 	aheadRows = 16
-	// cached is a state of which a core's own cache holds the most.
-	cached = 512 << 10
+	// cachedState is a state of which a core's own cache holds the most.
+	cachedState = 512 << 10
 )
 
 // Prefetch implements Prefetcher.
 func (j *IntervalJoin) Prefetch(batch []Arrival) {
-	if j.keys.cells.used+j.keys.slots*8+j.sides[0].arena.buffers+j.sides[1].arena.buffers < cached {
+	if j.keys.cells.used+j.keys.slots*8+j.sides[0].arena.buffers+j.sides[1].arena.buffers < j.cached {
 		return
 	}
 	for len(batch) > 0 {
 		n := min(len(batch), aheadRows)
-		j.touchKeys(batch[:n])
-		j.touchExpiring(batch[:n])
+		j.touch(batch[:n])
 		batch = batch[n:]
 	}
 }
 
-// touchKeys touches what looking up, probing and storing the rows will need.
-func (j *IntervalJoin) touchKeys(batch []Arrival) {
+// touch loads what looking up, probing, storing and expiring will need once the
+// batch arrives. What turns out different by then, because of a key that two
+// rows share or of a hash that two keys share, costs a miss and nothing else.
+func (j *IntervalJoin) touch(batch []Arrival) {
 	t, a := j.keys, &j.ahead
-	sum := uint64(0)
 	for i := range batch {
 		t.read(&j.key, batch[i].Record.Row)
 		a.hash[i] = j.key.hash
-		if s := t.shard(j.key.hash); len(s.slots) > 0 {
-			sum += s.slots[j.key.hash&uint32(len(s.slots)-1)]
-		}
+		a.slots[i] = t.home(j.key.hash)
 	}
+	sum := a.touchSlots(len(batch))
+
+	found := 0
 	for i := range batch {
-		if a.ref[i] = t.likely(a.hash[i]); a.ref[i] != 0 {
-			c := t.cell(a.ref[i])
-			sum += uint64(c[0]) + uint64(c[t.header])
+		if k := t.likely(a.hash[i]); k != 0 {
+			a.cells[found] = k
+			a.hash[found] = uint32(batch[i].Port & 1)
+			found++
 		}
 	}
-	for i := range batch {
-		if a.ref[i] == 0 {
-			continue
-		}
-		c, port := t.cell(a.ref[i]), 1-batch[i].Port&1
-		switch n, other := c.rows(port), &j.sides[port].arena; {
-		case n > 1:
-			sum += other.touch(c.last(port))
-			fallthrough
-		case n > 0:
-			sum += other.touch(c.first(port))
+	n := j.expiring(batch, found)
+	for _, k := range a.cells[:n] {
+		c := t.cell(k)
+		sum += uint64(c[0]) + uint64(c[t.header])
+	}
+
+	var rows [2]int
+	for i, k := range a.cells[:found] {
+		c, port := t.cell(k), 1-int(a.hash[i])
+		if n := c.rows(port); n > 0 {
+			a.rows[port][rows[port]] = c.first(port)
+			rows[port]++
+			if n > 1 {
+				a.rows[port][rows[port]] = c.last(port)
+				rows[port]++
+			}
 		}
 	}
-	a.sum += sum
+	for port, s := range j.sides {
+		for _, r := range a.rows[port][:rows[port]] {
+			rec := s.arena.record(r)
+			sum += uint64(rec[0]) + uint64(rec[recordHeader-1]) // it may lie on two cache lines
+		}
+	}
+
+	leaving := 0
+	for _, k := range a.cells[found:n] {
+		if c := t.cell(k); c.rows(0)+c.rows(1) == 1 { // the key goes with its row
+			a.slots[leaving] = t.home(c.hash())
+			leaving++
+		}
+	}
+	a.sum += sum + a.touchSlots(leaving)
 }
 
-// touchExpiring touches the keys of the rows that will expire when time has come
-// as far as the batch says.
-func (j *IntervalJoin) touchExpiring(batch []Arrival) {
-	seen := j.wm
-	for i := range batch {
-		port := batch[i].Port & 1
-		seen[port] = max(seen[port], batch[i].Record.TS)
-	}
-	if j.cfg.Clocked {
-		seen[0] = max(seen[0], seen[1])
-		seen[1] = seen[0]
-	}
-	t, a := j.keys, &j.ahead
-	n := 0
-	for port, s := range j.sides {
-		n = s.expiring(subTime(seen[port], j.retention(port)), a.gone[:], n)
-	}
-	sum := uint64(0)
-	for _, k := range a.gone[:n] {
-		sum += uint64(t.cell(k)[0])
-	}
-	for _, k := range a.gone[:n] {
-		c := t.cell(k)
-		if c.rows(0)+c.rows(1) == 1 { // the key goes with its row
-			s := t.shard(c.hash())
-			sum += s.slots[c.hash()&uint32(len(s.slots)-1)]
+func (a *ahead) touchSlots(n int) (sum uint64) {
+	for _, s := range a.slots[:n] {
+		if int(s.home) < len(s.shard.slots) {
+			sum += s.shard.slots[s.home]
 		}
 	}
-	a.sum += sum
+	return sum
+}
+
+// home returns where the search for a hash begins.
+func (t *keyTable) home(hash uint32) slot {
+	s := t.shard(hash)
+	return slot{s, hash & uint32(len(s.slots)-1)}
 }
 
 // likely returns the first cell whose key has this hash, 0 when there is none.
@@ -115,24 +131,31 @@ func (t *keyTable) likely(hash uint32) keyRef {
 	return 0
 }
 
-// touch loads the record at r, which may lie on two cache lines.
-func (a *arena) touch(r ref) uint64 {
-	rec := a.record(r)
-	return uint64(rec[0]) + uint64(rec[recordHeader-1])
-}
-
-// expiring appends to keys[:n] those of the rows in order that are older than
-// bound, as far as there is room, and returns how many there are now.
-func (s *side) expiring(bound int64, keys []keyRef, n int) int {
-	c, visited := s.order.next, int64(0)
-	for n < len(keys) {
-		_, rec, ok := s.arena.seek(&c, straggler|dead, &visited)
-		if !ok || rec.ts() >= bound {
-			break
+// expiring adds to the first n of ahead.cells the keys of rows that expire when
+// time has come as far as the batch says, and returns how many there are then.
+func (j *IntervalJoin) expiring(batch []Arrival, n int) int {
+	seen := j.wm
+	for i := range batch {
+		port := batch[i].Port & 1
+		seen[port] = max(seen[port], batch[i].Record.TS)
+	}
+	if j.cfg.Clocked {
+		seen[0] = max(seen[0], seen[1])
+		seen[1] = seen[0]
+	}
+	keys := &j.ahead.cells
+	for port, s := range j.sides {
+		bound := subTime(seen[port], j.retention(port))
+		c, visited := s.order.next, int64(0)
+		for n < len(keys) {
+			_, rec, ok := s.arena.seek(&c, straggler|dead, &visited)
+			if !ok || rec.ts() >= bound {
+				break
+			}
+			keys[n] = rec.key()
+			n++
+			c.off += align(rec.len())
 		}
-		keys[n] = rec.key()
-		n++
-		c.off += align(rec.len())
 	}
 	return n
 }
