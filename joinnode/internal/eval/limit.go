@@ -11,8 +11,8 @@ import (
 
 // withLimit returns the predicate that compares a column with a constant number,
 // as WHERE mostly does, and false when the constant is no number that a float64
-// is exactly. A column that came as a short JSON number is compared as it is
-// encoded, without a Value of it; all others go the way of every comparison.
+// is exactly. A column that came as a short JSON number or a float64 is compared as
+// it is encoded, without a Value of it; all others go the way of every comparison.
 func (c comparison) withLimit(e syntax.Expr, col int, constant value.Value) (Predicate, bool) {
 	var limit float64
 	switch constant.Kind {
@@ -30,10 +30,8 @@ func (c comparison) withLimit(e syntax.Expr, col int, constant value.Value) (Pre
 		return nil, false
 	}
 	return func(ctx *Context, r row.Row) value.Tri {
-		if text, ok := r.Number(col); ok {
-			if f, short := value.ShortFloat(text); short {
-				return c.holds(cmp.Compare(f, limit))
-			}
+		if f, ok := r.Float(col); ok {
+			return c.holds(cmp.Compare(f, limit))
 		}
 		return c.test(ctx, e, r.Col(col), constant)
 	}, true

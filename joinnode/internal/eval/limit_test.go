@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestLimitIsAComparison(t *testing.T) {
 	limits := []string{"1", "0", "-2.5", "0.1", "9007199254740992", "9007199254740993", "1e300", "123456789012345.6"}
 	numbers := []string{"1", "1.0", "1.00000000000001", "1.000000000000000000001", "0", "-0", "-2.5", "-2.49", "0.1", "0.10000000000000001",
 		"9007199254740992", "9007199254740993", "1e300", "1e0", "-1e400", "123456789012345.6", "123456789012345"}
-	others := []any{nil, "1", true, 1, 2.5, float32(0.1), uint64(1 << 63), value.OfJSON([]byte("[1]"))}
+	others := []any{nil, "1", true, 1, 2.5, 0.1, math.NaN(), math.Inf(1), float32(0.1), uint64(1 << 63), value.OfJSON([]byte("[1]"))}
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom(limits).Draw(t, "limit")
 		op := rapid.SampledFrom([]string{"=", "!=", "<", "<=", ">", ">="}).Draw(t, "operator")

@@ -92,10 +92,9 @@ type column struct {
 func columnAt(enc []byte, off int) column {
 	b := enc[off]
 	c := column{tag: b & 15, detail: b >> 4, start: off + 1}
-	if isBrief(b) {
-		if c.end = c.start + int(c.detail); c.end <= len(enc) {
-			return c
-		}
+	if w := int(widths[b]); w > 0 && w <= len(enc)-off {
+		c.end = off + w
+		return c
 	}
 	switch c.tag {
 	case tagNull, tagBool:
@@ -198,17 +197,6 @@ func (r Row) Col(i int) value.Value {
 		return value.Value{}
 	}
 	return columnAt(r.Enc, off).value(r)
-}
-
-// Number returns the text of column i if it is a JSON number, as Col would. The
-// bytes belong to the row.
-func (r Row) Number(i int) ([]byte, bool) {
-	off := r.Offset(i)
-	if off >= len(r.Enc) {
-		return nil, false
-	}
-	c := columnAt(r.Enc, off)
-	return r.Enc[c.start:c.end:c.end], c.tag == tagNumber
 }
 
 // Len returns the number of columns.

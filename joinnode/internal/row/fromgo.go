@@ -32,6 +32,12 @@ func (x *Extractor) Map(dst Row, m map[string]any) (Row, error) {
 			continue
 		}
 		v := m[stepName(path[0])]
+		if len(path) == 1 {
+			var done bool
+			if row.Enc, done = appendScalar(row.Enc, v); done {
+				continue
+			}
+		}
 		var err error
 		if row, err = appendGo(row, v, path[1:]); err != nil {
 			return dst, fmt.Errorf("column %s: %w", pathString(path), err)

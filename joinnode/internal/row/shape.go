@@ -172,17 +172,27 @@ func (s *Shape) Map(r Row) map[string]any {
 			})
 			continue
 		}
-		var v value.Value
-		if off, ok := at.seek(f.Col); ok {
-			v = columnAt(r.Enc, off).value(r)
-		}
-		if f.Whole && isNull(v) {
-			m[f.Name] = map[string]any{}
+		off, ok := at.seek(f.Col)
+		if !ok {
+			m[f.Name] = f.null()
 			continue
 		}
-		m[f.Name] = toGo(v)
+		c := columnAt(r.Enc, off)
+		if f.Whole && isNull(c.value(r)) {
+			m[f.Name] = f.null()
+			continue
+		}
+		m[f.Name] = c.toGo(r)
 	}
 	return m
+}
+
+// null is what NULL becomes in a map.
+func (f *shapeField) null() any {
+	if f.Whole {
+		return map[string]any{}
+	}
+	return nil
 }
 
 // isNull is also true of the nil map that a whole row may be.

@@ -99,9 +99,15 @@ func (v Value) ToGo() any {
 	case Bool:
 		return v.Bool()
 	case Int:
-		return integerToGo(v.Bits, reflect.Kind(v.Go), v.Int())
+		if x := integerToGo(v.Bits, reflect.Kind(v.Go)); x != nil {
+			return x
+		}
+		return v.Int()
 	case Uint:
-		return integerToGo(v.Bits, reflect.Kind(v.Go), v.Bits)
+		if x := integerToGo(v.Bits, reflect.Kind(v.Go)); x != nil {
+			return x
+		}
+		return v.Bits
 	case Float:
 		if reflect.Kind(v.Go) == reflect.Float32 {
 			return float32(v.Float())
@@ -119,7 +125,9 @@ func (v Value) ToGo() any {
 	return nil
 }
 
-func integerToGo(bits uint64, k reflect.Kind, computed any) any {
+// integerToGo returns an integer that came from Go as the type it had; nil for a
+// computed one.
+func integerToGo(bits uint64, k reflect.Kind) any {
 	switch k {
 	case reflect.Int:
 		return int(bits)
@@ -144,7 +152,7 @@ func integerToGo(bits uint64, k reflect.Kind, computed any) any {
 	case reflect.Uintptr:
 		return uintptr(bits)
 	}
-	return computed
+	return nil
 }
 
 func decode(text []byte) any {
