@@ -109,18 +109,38 @@ func (a *arena) open(size int) (uint32, *chunk) {
 // buffer returns a chunk's memory: as much as there is already, between
 // chunkMin and chunkMax; a row larger than that has a chunk to itself.
 func (a *arena) buffer(size int) []byte {
-	want := chunkMin
-	for want < chunkMax && (int64(want) < a.buffers || want < size) {
-		want *= 2
-	}
-	if n := len(a.spare); n > 0 && want == chunkMax && size <= chunkMax {
+	want, reuse := a.buffering(size)
+	if n := len(a.spare); reuse {
 		buf := a.spare[n-1]
 		a.spare = a.spare[:n-1]
 		return buf
 	}
-	want = max(want, size)
 	a.buffers += int64(want)
 	return make([]byte, want)
+}
+
+// buffering tells how long the buffer of a new chunk is, and whether it is a
+// spare one.
+func (a *arena) buffering(size int) (want int, reuse bool) {
+	want = chunkMin
+	for want < chunkMax && (int64(want) < a.buffers || want < size) {
+		want *= 2
+	}
+	return max(want, size), len(a.spare) > 0 && want == chunkMax && size <= chunkMax
+}
+
+// need tells how many bytes of buffers a record of size bytes would add.
+func (a *arena) need(size int) int64 {
+	if a.last != 0 {
+		if c := &a.chunks[a.last]; len(c.buf)-c.used >= size {
+			return 0
+		}
+	}
+	want, reuse := a.buffering(size)
+	if reuse {
+		return 0
+	}
+	return int64(want)
 }
 
 // release gives a record up. When it was the last one of its chunk, the chunk's

@@ -26,8 +26,9 @@ type JoinConfig struct {
 	// the filters before this operator. Key columns are kept in any case.
 	Keep [2]int
 	Out  []OutCol // the composite row's columns in order
-	// MaxKeys and MaxRows are the gates, each per side; 0 = none.
+	// MaxKeys, MaxRows and MaxBytes are the gates, each per side; 0 = none.
 	MaxKeys, MaxRows int
+	MaxBytes         int64    // of state, as Stats.Bytes counts it
 	RightSource      int      // the source of the query that enters at port 1: its bit of Record.Nulls
 	Text             JoinText // for Describe
 }
@@ -59,6 +60,8 @@ func (cfg *JoinConfig) check() error {
 		return bad("both ports need as many key columns, at least one; have %d and %d", cfg.Keys[0], cfg.Keys[1])
 	case cfg.MaxKeys < 0 || cfg.MaxRows < 0:
 		return bad("MaxKeys and MaxRows must not be negative, are %d and %d", cfg.MaxKeys, cfg.MaxRows)
+	case cfg.MaxBytes < 0:
+		return bad("MaxBytes must not be negative, is %d", cfg.MaxBytes)
 	case cfg.RightSource < 1 || cfg.RightSource > 63:
 		return bad("RightSource must be 1 to 63, is %d", cfg.RightSource)
 	}
@@ -104,6 +107,9 @@ func (j *IntervalJoin) Describe() Description {
 	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", within, cfg.portName(0), right, cfg.portName(1))
 	if cfg.MaxRows > 0 {
 		line("state: ≤ %d rows a side, newer ones are dropped (maxRows)", cfg.MaxRows)
+	}
+	if cfg.MaxBytes > 0 {
+		line("state: ≤ %d bytes a side, newer rows are dropped (maxBytes)", cfg.MaxBytes)
 	}
 	if cfg.MaxKeys > 0 {
 		line("state: ≤ %d keys a side, the least recently used one leaves (maxKeys)", cfg.MaxKeys)

@@ -9,8 +9,9 @@ import "sort"
 //
 // A probe or an insertion searches the runs and then walks at most one of them.
 type directory struct {
-	runs []run
-	head int // runs[:head] are gone
+	runs  []run
+	head  int    // runs[:head] are gone
+	total *int64 // bytes of all directories of the side
 }
 
 // A run is n rows of the list from row on. No row of the run is older than ts,
@@ -30,9 +31,10 @@ const (
 	runRecord = 16 // bytes of a run
 )
 
-// newDirectory indexes the list that begins at head.
-func newDirectory(a *arena, head ref, count *counts) *directory {
-	d := &directory{}
+// newDirectory indexes the list that begins at head. total is kept up to date
+// with the bytes of all directories.
+func newDirectory(a *arena, head ref, count *counts, total *int64) *directory {
+	d := &directory{total: total}
 	for r := head; r != 0; {
 		rec := a.record(r)
 		d.append(rec.ts(), r)
@@ -48,7 +50,13 @@ func (d *directory) append(ts int64, r ref) {
 		d.runs[last].n++
 		return
 	}
-	d.runs = append(d.runs, run{ts: ts, row: r, n: 1})
+	d.setRuns(append(d.runs, run{ts: ts, row: r, n: 1}))
+}
+
+// setRuns puts runs in the place of d.runs.
+func (d *directory) setRuns(runs []run) {
+	*d.total += int64(cap(runs)-cap(d.runs)) * runRecord
+	d.runs = runs
 }
 
 // removeHead tells that the first row left and next is now the first.
@@ -60,7 +68,8 @@ func (d *directory) removeHead(next ref) {
 	}
 	if d.head++; d.head*2 > len(d.runs) {
 		n := copy(d.runs, d.runs[d.head:])
-		d.runs, d.head = shrink(d.runs[:n]), 0
+		d.setRuns(shrink(d.runs[:n]))
+		d.head = 0
 	}
 }
 
@@ -110,10 +119,16 @@ func (d *directory) grow(i int, a *arena, count *counts) {
 	count.visited += runMax / 2
 	second := run{ts: a.record(r).ts(), row: r, n: d.runs[i].n - runMax/2}
 	d.runs[i].n = runMax / 2
-	d.runs = append(d.runs, run{})
+	d.setRuns(append(d.runs, run{}))
 	copy(d.runs[i+2:], d.runs[i+1:])
 	d.runs[i+1] = second
 	count.moved += int64(len(d.runs) - i - 2)
 }
 
-func (d *directory) bytes() int64 { return int64(cap(d.runs)) * runRecord }
+// cool drops the directory of a key, if it has one.
+func (s *side) cool(k keyRef) {
+	if d := s.hot[k]; d != nil {
+		d.setRuns(nil)
+		delete(s.hot, k)
+	}
+}

@@ -56,6 +56,7 @@ const (
 	FutureTimestamp               // further ahead of the clock than MAXFUTURESKEW
 	Filtered                      // a WHERE conjunct that was moved to the input rejected it
 	RowsGate                      // maxRows was full
+	BytesGate                     // maxBytes was full
 	KeyEvicted                    // its key was the least recently used above maxKeys
 	Overflow                      // the input queue was full
 	NumReasons      = iota
@@ -64,7 +65,7 @@ const (
 // String returns the reason as the late output spells it.
 func (r Reason) String() string {
 	return [...]string{"late", "bad_timestamp", "future_timestamp", "filtered",
-		"rows_dropped", "keys_evicted", "input_dropped"}[r]
+		"rows_dropped", "memory_dropped", "keys_evicted", "input_dropped"}[r]
 }
 
 // Operator is one vertex of the graph. It owns its state and has no clock,

@@ -196,7 +196,9 @@ func (s *side) removeKey(k keyRef, c cell) {
 	if s.lru.on {
 		s.lru.remove(c)
 	}
-	delete(s.hot, k)
+	if len(s.hot) > 0 {
+		delete(s.hot, k)
+	}
 	c.setFirst(s.port, 0)
 	c.setLast(s.port, 0)
 	if c.rows(1-s.port) == 0 {
