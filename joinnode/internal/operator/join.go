@@ -15,9 +15,9 @@ import (
 // records of its partners, and later one visit when it expires; nothing ever
 // scans a side.
 //
-// The look-up, the last row of the list and the rows that expire are loads that
-// do not depend on each other across records: a Prefetch over a batch can touch
-// them ahead without any change to the state.
+// The look-up, the partners and the rows that expire are cache misses that do not
+// depend on each other across records: Prefetch over a batch takes them together
+// (prefetch.go). What a row costs is in docs/performance.md.
 //
 // Its state is bounded by rate × Within rows on the left, rate × RightRetention
 // on the right, and by the gates.
