@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,7 +24,8 @@ type joinQuery struct {
 	plan       *plan.Plan
 	shape      *row.Shape
 	pipeline   *pipeline.Pipeline
-	extractors []*row.Extractor // by input
+	names      []string         // of the streams, by input
+	extractors []*row.Extractor // likewise
 	unit       value.Unit
 	pool       sync.Pool // of *admission
 }
@@ -33,7 +35,7 @@ func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, er
 	if err != nil {
 		return nil, err
 	}
-	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields)}
+	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields), names: p.Streams()}
 	if p.Time.Unit != "" {
 		if q.unit, err = value.ParseUnit(p.Time.Unit); err != nil {
 			return nil, err
@@ -58,7 +60,7 @@ func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, er
 	return q, nil
 }
 
-func (q *joinQuery) streams() []string { return q.plan.Streams() }
+func (q *joinQuery) streams() []string { return slices.Clone(q.names) }
 
 // admission is the scratch space of one call: the rows of a message, encoded
 // one after another.
@@ -120,8 +122,8 @@ func (q *joinQuery) input(stream string) (int, error) {
 	if stream == "" {
 		return 0, nil
 	}
-	for i := range q.plan.Inputs {
-		if q.plan.Inputs[i].Stream == stream {
+	for i, name := range q.names {
+		if name == stream {
 			return i, nil
 		}
 	}
