@@ -20,7 +20,7 @@ import (
 // what it did. Columns of a row are the key, then the others; 1 is a Go int,
 // 1.0 a JSON number, {…} a Go map, ∅ NULL.
 //
-//	join [left] within=… [right-retention=…] [clocked] [keys=…] [keep=l,r] [out=port.col,…] [max-keys=…] [max-rows=…]
+//	join [left] within=… [right-retention=…] [clocked] [keys=…] [keep=l,r] [out=port.col,…] [max-keys=…] [max-rows=…] [max-bytes=…]
 //	run
 //	  L|R <ts> <columns>       an arrival: watermark, row, end of step
 //	  time <port> <ts> [idle]  time passes on a port
@@ -66,6 +66,7 @@ func (g *golden) join(t *testing.T, d *datadriven.TestData) string {
 	d.MaybeScanArgs(t, "right-retention", &cfg.RightRetention)
 	d.MaybeScanArgs(t, "max-keys", &cfg.MaxKeys)
 	d.MaybeScanArgs(t, "max-rows", &cfg.MaxRows)
+	d.MaybeScanArgs(t, "max-bytes", &cfg.MaxBytes)
 	if d.MaybeScanArgs(t, "keys", &cfg.Keys[0]) {
 		cfg.Keys[1] = cfg.Keys[0]
 	}

@@ -28,6 +28,10 @@ type oracle struct {
 	flushed  [2]bool
 	arrived  int
 	stats    operator.Stats
+	// bytes is what the row at hand would take its side to. The oracle has no
+	// memory of its own to measure, so it believes the operator's report, which
+	// other tests compare with the heap.
+	bytes int64
 }
 
 type oracleRow struct {
@@ -182,6 +186,10 @@ func (o *oracle) Process(port int, rec operator.Record) {
 
 	if o.cfg.MaxRows > 0 && len(o.rows[port]) >= o.cfg.MaxRows {
 		o.out.Drop(port, rec, operator.RowsGate, false)
+		return
+	}
+	if o.cfg.MaxBytes > 0 && o.bytes > o.cfg.MaxBytes {
+		o.out.Drop(port, rec, operator.BytesGate, false)
 		return
 	}
 	for keys := o.keys(port); o.cfg.MaxKeys > 0 && !slices.Contains(keys, x.key) && len(keys) >= o.cfg.MaxKeys; keys = o.keys(port) {

@@ -15,6 +15,7 @@ type side struct {
 	order timeOrder
 	lru   lru
 	hot   map[keyRef]*directory // of keys with many rows
+	index int64                 // bytes of these
 	count counts
 
 	rows    int
@@ -50,7 +51,7 @@ func (s *side) insert(h *header, waiting bool) {
 	}
 	s.lru.use(h.key, c, n == 0, s.present)
 	if n >= hotRows && s.hot[h.key] == nil {
-		s.hot[h.key] = newDirectory(&s.arena, c.first(s.port), &s.count)
+		s.hot[h.key] = newDirectory(&s.arena, c.first(s.port), &s.count, &s.index)
 	}
 }
 
@@ -154,7 +155,7 @@ func (s *side) removeFirst(r ref, rec record) {
 	} else if d := s.directory(k, n+1); d != nil {
 		d.removeHead(next)
 		if n < coldRows {
-			delete(s.hot, k)
+			s.cool(k)
 		}
 	}
 	if s.rows == 0 {
@@ -197,7 +198,7 @@ func (s *side) removeKey(k keyRef, c cell) {
 		s.lru.remove(c)
 	}
 	if len(s.hot) > 0 {
-		delete(s.hot, k)
+		s.cool(k)
 	}
 	c.setFirst(s.port, 0)
 	c.setLast(s.port, 0)
@@ -252,9 +253,5 @@ func (v *view) whole(dst row.Row) row.Row {
 }
 
 func (s *side) bytes() int64 {
-	n := s.arena.bytes() + s.order.bytes() + s.lru.bytes()
-	for _, d := range s.hot { // few: hot keys have many rows
-		n += d.bytes()
-	}
-	return n
+	return s.arena.bytes() + s.order.bytes() + s.lru.bytes() + s.index
 }
