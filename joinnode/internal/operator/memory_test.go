@@ -75,6 +75,7 @@ func (b *bench) requireBase(t *testing.T) {
 		require.Equal(t, s.arena.first, s.arena.last, "chunks beside the open one")
 		require.Zero(t, s.arena.values)
 		require.Empty(t, s.hot)
+		require.Zero(t, s.index)
 		require.Empty(t, s.order.late)
 		require.LessOrEqual(t, cap(s.order.late)+cap(s.order.lateWait), 256)
 	}
