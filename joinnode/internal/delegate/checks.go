@@ -27,13 +27,7 @@ func (c *compiler) checkFunctions() error {
 			return true
 		}
 		if _, known := functionType(call.Name); !known && !functions.GetExprBridge().IsExprLangFunction(call.Name) {
-			hint := ""
-			if strings.EqualFold(call.Name, "if") {
-				hint = "write CASE WHEN … THEN … ELSE … END"
-			} else if name := nearestFunction(call.Name); name != "" {
-				hint = "did you mean " + name + "?"
-			}
-			err = c.errorf(call.Pos, ErrUnknownFunction, hint, "unknown function %s", call.Name)
+			err = c.unknownFunction(call)
 		} else if call.Distinct {
 			err = c.unsupported(call.Pos, "", "%s(DISTINCT …) is not supported: streamsql would return 0", strings.ToUpper(call.Name))
 		} else if strings.EqualFold(call.Name, "unnest") {
@@ -53,6 +47,16 @@ func (c *compiler) checkFunctions() error {
 		syntax.Walk(o.Expr, visit)
 	}
 	return err
+}
+
+func (c *compiler) unknownFunction(call *syntax.Call) error {
+	hint := ""
+	if strings.EqualFold(call.Name, "if") {
+		hint = "write CASE WHEN … THEN … ELSE … END"
+	} else if name := nearestFunction(call.Name); name != "" {
+		hint = "did you mean " + name + "?"
+	}
+	return c.errorf(call.Pos, ErrUnknownFunction, hint, "unknown function %s", call.Name)
 }
 
 // nearestFunction returns the function or window that is most like name, or ""

@@ -21,7 +21,6 @@ type compiler struct {
 	nested    map[string]string // nested GROUP BY fields in SELECT and their columns in streamsql
 	groupKeys map[int]string    // the same by their place in GROUP BY
 	having    bool              // HAVING is being written: columns are those of the result
-	matching  bool              // DEFINE or MEASURES is being written
 	guards    bool              // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
 	splits    bool              // conditions over the row alone are computed, the rest is streamsql's
 	inside    int               // how many aggregates the expression being written stands in

@@ -43,7 +43,11 @@ func (c *compiler) print() (string, error) {
 	}
 	b.WriteString(" FROM " + from)
 	if c.stmt.Match != nil {
-		b.WriteString(" " + c.stmt.Match.Text)
+		text, err := c.match()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(" " + text)
 	}
 	if err := c.printWhere(&b); err != nil {
 		return "", err

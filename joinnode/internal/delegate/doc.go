@@ -5,7 +5,7 @@
 //
 // Compile judges a parsed statement and writes it anew in the part of the
 // dialect that streamsql runs as written; Open starts streamsql for it. Compile
-// starts nothing. Inside streamsql remain the functions, the analytic state,
+// leaves nothing running. Inside streamsql remain the functions, the analytic state,
 // the aggregation of a window, HAVING, ORDER BY and LIMIT of its result, and
 // pattern matching. The engine does the rest: the input queue, WITH and event
 // time, table joins, windows, CASE and conditions in SELECT, delivery.
@@ -35,6 +35,10 @@
 //   - GROUP BY of an expression groups by NULL: refused unless it is a function of fields.
 //   - COUNT(DISTINCT x) is 0: refused.
 //   - A GLOBAL WINDOW ignores expressions over and inside its aggregates: refused.
+//   - DEFINE and MEASURES never match, or are NULL, for NOT, IN, BETWEEN, quotes, CASE and
+//     nested fields: what looks at one row is computed here, the rest rewritten or refused.
+//   - An invalid pattern, or two columns of one name, fail when the stream is built: Compile
+//     builds it once for nothing.
 //   - A function that nobody registered turns the query into an aggregation: refused.
 //
 // Of values:

@@ -72,7 +72,7 @@ func (c *compiler) field(e *syntax.Column) (string, error) {
 // pattern matching gives out and what a window has grouped by is no row's.
 func (c *compiler) mirrors(path []syntax.Step) bool {
 	switch {
-	case c.plan.Kind == CEP && !c.matching:
+	case c.plan.Kind == CEP:
 		return false
 	case !readable(path):
 		return true
@@ -83,24 +83,28 @@ func (c *compiler) mirrors(path []syntax.Step) bool {
 // bareField writes a field that is a whole SELECT item.
 func (c *compiler) bareField(e *syntax.Column) (string, error) {
 	path := c.localPath(e)
-	if c.plan.Kind == Direct && len(path) == 1 && !readable(path) && !strings.Contains(path[0].Name, "`") {
-		return "`" + path[0].Name + "`", nil
-	}
-	if c.plan.Kind == Direct && readable(path) {
-		return c.path(path, e.Pos)
+	if c.plan.Kind == Direct {
+		if spelled(path) {
+			return c.path(path, e.Pos)
+		}
+		if len(path) == 1 && !strings.Contains(path[0].Name, "`") {
+			return "`" + path[0].Name + "`", nil
+		}
 	}
 	return c.field(e)
 }
 
-// readable says that streamsql reads every name of path as one, and the first not
-// as a function's.
-func readable(path []syntax.Step) bool {
+// readable says that streamsql reads path as one inside expressions.
+func readable(path []syntax.Step) bool { return spelled(path) && !reserved(path[0].Name) }
+
+// spelled says that streamsql's lexer reads every name of path as one.
+func spelled(path []syntax.Step) bool {
 	for _, s := range path {
 		if !s.IsIndex && (!identifier.MatchString(s.Name) || keyword(s.Name)) {
 			return false
 		}
 	}
-	return !reserved(path[0].Name)
+	return true
 }
 
 // quote writes a string. streamsql knows no doubled quotes, so a string may
