@@ -1,5 +1,7 @@
 package operator
 
+import "encoding/binary"
+
 // probe emits the pairs of an arriving row in (partner.ts, partner.seq) order
 // and returns their number. k is the key of its cell c.
 func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
@@ -40,8 +42,8 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 		}
 		out.Row.Enc = j.compose.patch(port, cols)
 		j.out.Emit(out)
-		if r == 0 {
-			break
+		if r == 0 || len(cols) > spliceMax {
+			continue
 		}
 		if s, ok := j.compose.splice(port); ok {
 			n := 0
@@ -72,26 +74,32 @@ func (j *IntervalJoin) probeOn(s *splice, other *side, r ref, hi int64, last *Re
 		if n := r >> offsetBits; n != number {
 			number, chunk = n, other.arena.bufs[n]
 		}
-		partner := record(chunk[int(r&(1<<offsetBits-1))*recordAlign:])
-		n := partner.len() - recordHeader
-		if ts := partner.ts(); ts > out.TS {
+		at := int(r&(1<<offsetBits-1)) * recordAlign
+		if at+recordHeader+spliceMax > len(chunk) {
+			break
+		}
+		// One check of bounds for the header and columns that fit a splice.
+		partner := (*[recordHeader + spliceMax]byte)(chunk[at:])
+		rec := record(partner[:])
+		if ts := rec.ts(); ts > out.TS {
 			if ts > hi {
 				break
 			}
 			out.TS = ts // times rise along the list
 		}
-		if n > spliceMax || len(partner) < recordHeader+spliceMax || partner.flags()&(special|closed) != 0 {
+		n := int(binary.LittleEndian.Uint16(partner[recordLen:])) - recordHeader
+		if uint(n) > spliceMax || rec.flags()&(special|closed) != 0 {
 			break
 		}
-		other.markMatched(partner)
+		other.markMatched(rec)
 		// A call copies out 16 bytes at a time, and a copy of what was just
 		// written in halves waits for the writes: so write only what changes.
-		if enc := s.put(partner[recordHeader:], n); len(enc) != len(out.Row.Enc) {
+		if enc := s.put((*[spliceMax]byte)(partner[recordHeader:]), n); len(enc) != len(out.Row.Enc) {
 			out.Row.Enc = enc
 		}
 		pairs++
 		j.out.Emit(out)
-		r = partner.next()
+		r = rec.next()
 	}
 	other.count.visited += int64(pairs)
 	return r, pairs

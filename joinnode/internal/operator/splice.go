@@ -39,11 +39,11 @@ func (c *composer) splice(port int) (s splice, ok bool) {
 }
 
 // put returns the composite of a partner whose columns are the first n bytes of
-// cols, which goes on for spliceMax bytes at least.
-func (s *splice) put(cols []byte, n int) []byte {
+// cols.
+func (s *splice) put(cols *[spliceMax]byte, n int) []byte {
 	le := binary.LittleEndian
-	from, to := cols[:spliceMax], s.buf[s.start:s.start+2*spliceMax]
-	a, b := le.Uint64(from), le.Uint64(from[8:])
+	to := s.buf[s.start : s.start+2*spliceMax]
+	a, b := le.Uint64(cols[:]), le.Uint64(cols[8:])
 	le.PutUint64(to, a)
 	le.PutUint64(to[8:], b)
 	le.PutUint64(to[n:], s.tail[0])
