@@ -113,6 +113,11 @@ func TestAdvice(t *testing.T) {
 		require.NoError(t, q.EmitJSON("a", []byte(row)))
 	}
 	q.Stop()
+	// What joinMaxBytes refuses needs a row of its size, with room among the rows.
+	q = joinnode.New(joinnode.WithLogger(log), joinnode.WithJoinMaxBytes(joinnode.MinJoinMaxBytes))
+	require.NoError(t, q.Execute("SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k"))
+	require.NoError(t, q.EmitJSON("a", []byte(`{"k":1,"x":"`+strings.Repeat("x", joinnode.MinJoinMaxBytes)+`"}`)))
+	q.Stop()
 	// Evictions need a gate of their own: here joinMaxRows comes first.
 	q = joinnode.New(joinnode.WithLogger(log), joinnode.WithJoinMaxKeys(1))
 	require.NoError(t, q.Execute("SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k"))
@@ -129,7 +134,7 @@ func TestAdvice(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 6, checked, said)
+	require.Equal(t, 7, checked, said)
 }
 
 // TestFunctionTable compares the table of functions with StreamSQL's registry:

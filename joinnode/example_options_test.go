@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rulego/streamsql/logger"
@@ -141,6 +142,17 @@ func ExampleWithJoinMaxRows() {
 	_ = q.EmitTo("cmdStream", map[string]any{"cmdId": 2, "ts": 1700000000000})
 	q.Stop()
 	fmt.Println(q.GetStats()["join_stage1_rows_dropped"])
+	// Output: 1
+}
+
+func ExampleWithJoinMaxBytes() {
+	q := joinnode.New(joinnode.WithJoinMaxBytes(1<<20), joinnode.WithDiscardLog())
+	_ = q.Execute(noAck)
+	long := strings.Repeat("a long name ", 50000) // 600 kB
+	_ = q.EmitTo("cmdStream", map[string]any{"cmdId": "1", "ts": 1700000000000})
+	_ = q.EmitTo("cmdStream", map[string]any{"cmdId": long, "ts": 1700000000000})
+	q.Stop()
+	fmt.Println(q.GetStats()["join_stage1_memory_dropped"])
 	// Output: 1
 }
 

@@ -264,7 +264,7 @@ func (q *joinQuery) detailedStats() map[string]any {
 }
 
 func (q *joinQuery) explain() string {
-	return q.plan.Explain(q.engine.opts.joinMaxKeys, q.engine.opts.joinMaxRows)
+	return q.plan.Explain(q.engine.opts.gates())
 }
 
 func (q *joinQuery) fieldOrder() []string { return q.plan.Output.Names }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/delegate"
 	"github.com/streamjoin/streamjoin/joinnode/internal/pipeline"
+	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 )
 
 // Defaults. Zero given to an option means the default, as in streamsql.
@@ -49,9 +50,10 @@ type options struct {
 	groupMaxPartitions    int
 	windowMaxRows         int
 
-	joinMaxKeys int
-	joinMaxRows int
-	clock       Clock
+	joinMaxKeys  int
+	joinMaxRows  int
+	joinMaxBytes int64
+	clock        Clock
 }
 
 // WithLogLevel sets the least severe level that is logged by this engine.
@@ -158,6 +160,17 @@ func WithJoinMaxKeys(n int) Option { return func(o *options) { o.joinMaxKeys = n
 // new rows are dropped (counter rows_dropped). n ≤ 0 means no bound.
 func WithJoinMaxRows(n int) Option { return func(o *options) { o.joinMaxRows = n } }
 
+// MinJoinMaxBytes is the least bound of WithJoinMaxBytes, 1 MiB: memory is taken
+// in blocks, and below it a side could not use what it is allowed.
+const MinJoinMaxBytes = 1 << 20
+
+// WithJoinMaxBytes caps the bytes of state per side and stage of a join, as
+// state_bytes counts them; the key table that both sides share is divided by
+// their keys. A row that would take its side above n is dropped whole (counter
+// memory_dropped). n ≤ 0 means no bound; a lesser one than MinJoinMaxBytes is an
+// ErrOption.
+func WithJoinMaxBytes(n int64) Option { return func(o *options) { o.joinMaxBytes = n } }
+
 // WithClock gives a join a clock of its own, for tests and replays.
 func WithClock(c Clock) Option { return func(o *options) { o.clock = c } }
 
@@ -179,7 +192,7 @@ func build(opts []Option) (*options, error) {
 	if o.joinMaxKeys <= 0 {
 		o.joinMaxKeys = DefaultJoinMaxKeys
 	}
-	o.joinMaxRows = max(o.joinMaxRows, 0)
+	o.joinMaxRows, o.joinMaxBytes = max(o.joinMaxRows, 0), max(o.joinMaxBytes, 0)
 	return o, o.validate()
 }
 
@@ -223,6 +236,9 @@ func (o *options) validate() error {
 	if w := o.workers; w != nil && (w.SinkPoolSize < 0 || w.SinkWorkerCount < 0 || w.MaxRetryRoutines < 0) {
 		bad("worker numbers %d, %d, %d must not be negative", w.SinkPoolSize, w.SinkWorkerCount, w.MaxRetryRoutines)
 	}
+	if o.joinMaxBytes > 0 && o.joinMaxBytes < MinJoinMaxBytes {
+		bad("join max bytes %d are less than %d", o.joinMaxBytes, int64(MinJoinMaxBytes))
+	}
 	if o.monitoring != nil && o.monitoring.StatsUpdateInterval < 0 {
 		bad("monitoring interval %s is negative", o.monitoring.StatsUpdateInterval)
 	}
@@ -232,7 +248,7 @@ func (o *options) validate() error {
 // pipeline translates the options for a join.
 func (o *options) pipeline() pipeline.Config {
 	cfg := pipeline.Config{Clock: o.clock, Log: o.log, QueueRows: DefaultBufferRows, BacklogLimit: DefaultBufferRows,
-		Block: true, BlockTimeout: DefaultBlockTimeout, MaxKeys: o.joinMaxKeys, MaxRows: o.joinMaxRows}
+		Block: true, BlockTimeout: DefaultBlockTimeout, MaxKeys: o.joinMaxKeys, MaxRows: o.joinMaxRows, MaxBytes: o.joinMaxBytes}
 	if o.base != nil {
 		cfg.QueueRows = positive(o.base.BufferConfig.DataChannelSize, cfg.QueueRows)
 		cfg.BacklogLimit = positive(o.base.BufferConfig.ResultChannelSize, cfg.BacklogLimit)
@@ -248,6 +264,11 @@ func (o *options) pipeline() pipeline.Config {
 		}
 	}
 	return cfg
+}
+
+// gates are the bounds of a join as EXPLAIN shows them.
+func (o *options) gates() plan.Gates {
+	return plan.Gates{Keys: o.joinMaxKeys, Rows: o.joinMaxRows, Bytes: o.joinMaxBytes}
 }
 
 func positive(n, otherwise int) int {

@@ -22,7 +22,7 @@ func settled(t require.TestingT, opts ...Option) map[string]any {
 	cfg := o.pipeline()
 	return map[string]any{
 		"queue": cfg.QueueRows, "backlog": cfg.BacklogLimit, "block": cfg.Block, "timeout": cfg.BlockTimeout,
-		"keys": cfg.MaxKeys, "rows": cfg.MaxRows, "clock": cfg.Clock, "log": reflect.TypeOf(cfg.Log),
+		"keys": cfg.MaxKeys, "rows": cfg.MaxRows, "bytes": cfg.MaxBytes, "clock": cfg.Clock, "log": reflect.TypeOf(cfg.Log),
 		"delegate": o.delegate(), "schema": o.schema,
 	}
 }
@@ -39,7 +39,7 @@ func TestOptionsCombineInAnyOrder(t *testing.T) {
 		WithDiscardLog(), WithLogLevel(logger.ERROR), WithLogger(logger.GetDefault()), WithCustomPerformance(custom),
 		WithBufferSizes(11, 22, 33), WithOverflowStrategy("block", 5*time.Second), WithWorkerConfig(1, 2, 3),
 		WithMonitoring(time.Second, true), WithSchema(sch), WithAnalyticMaxPartitions(44), WithGroupMaxPartitions(55),
-		WithWindowMaxRows(66), WithJoinMaxKeys(7), WithJoinMaxRows(8), WithClock(clock),
+		WithWindowMaxRows(66), WithJoinMaxKeys(7), WithJoinMaxRows(8), WithJoinMaxBytes(9 << 20), WithClock(clock),
 	}
 	want := settled(t, all...)
 	require.Equal(t, 11, want["queue"])
@@ -48,6 +48,7 @@ func TestOptionsCombineInAnyOrder(t *testing.T) {
 	require.Equal(t, 5*time.Second, want["timeout"])
 	require.Equal(t, 7, want["keys"])
 	require.Equal(t, 8, want["rows"])
+	require.Equal(t, int64(9<<20), want["bytes"])
 	require.Equal(t, &sch, want["schema"])
 	rapid.Check(t, func(t *rapid.T) {
 		require.Equal(t, want, settled(t, rapid.Permutation(all).Draw(t, "order")...))
@@ -69,6 +70,8 @@ func TestAnOptionChangesItsOwn(t *testing.T) {
 		{"none", nil, nil},
 		{"keys", WithJoinMaxKeys(5), map[string]any{"keys": 5}},
 		{"rows", WithJoinMaxRows(5), map[string]any{"rows": 5}},
+		{"bytes", WithJoinMaxBytes(MinJoinMaxBytes), map[string]any{"bytes": int64(MinJoinMaxBytes)}},
+		{"no bound of bytes", WithJoinMaxBytes(-1), nil},
 		{"default keys", WithJoinMaxKeys(-1), nil},
 		{"no bound of rows", WithJoinMaxRows(-1), nil},
 		{"buffers", WithBufferSizes(5, 6, 7), map[string]any{"queue": 5, "backlog": 6}},
@@ -92,7 +95,7 @@ func TestAnOptionChangesItsOwn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := map[string]any{"queue": 10000, "backlog": 10000, "block": true, "timeout": 10 * time.Second,
-				"keys": 10000, "rows": 0, "clock": pipeline.SystemClock{}, "log": reflect.TypeOf(logger.GetDefault())}
+				"keys": 10000, "rows": 0, "bytes": int64(0), "clock": pipeline.SystemClock{}, "log": reflect.TypeOf(logger.GetDefault())}
 			for name, v := range c.want {
 				want[name] = v
 			}

@@ -32,6 +32,7 @@ func TestInvalidOptions(t *testing.T) {
 			{joinnode.WithCustomPerformance(negative), "buffer sizes 0, -3, 0"},
 			{joinnode.WithWorkerConfig(0, -1, 0), "worker numbers 0, -1, 0"},
 			{joinnode.WithMonitoring(-1, false), "monitoring interval -1ns"},
+			{joinnode.WithJoinMaxBytes(512), "join max bytes 512 are less than 1048576"},
 		} {
 			e := joinnode.New(c.option, joinnode.WithDiscardLog())
 			for range 2 {

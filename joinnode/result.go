@@ -36,7 +36,7 @@ type Result struct {
 type LateRow struct {
 	Stream string // the input it came in on; "" for a composite row of a cascade
 	// Reason is "late", "bad_timestamp", "future_timestamp", "rows_dropped",
-	// "keys_evicted" or "input_dropped".
+	// "memory_dropped", "keys_evicted" or "input_dropped".
 	Reason    string
 	TS        int64 // row time in ns since the epoch; 0 when it has none
 	Watermark int64 // of its side, in ns since the epoch; 0 = unseen

@@ -38,6 +38,7 @@ type Configuration struct {
 	Tables       []Table `json:"tables" label:"Tables" desc:"Tables for JOIN without WITHIN: rows written here, or read from a file or over HTTP and refreshed."`
 	JoinMaxKeys  int     `json:"joinMaxKeys" label:"Max keys" desc:"Distinct keys a side of a JOIN stage keeps; above it the least recently used key is evicted."`
 	JoinMaxRows  int     `json:"joinMaxRows" label:"Max rows" desc:"Rows a side of a JOIN stage keeps; above it new rows are dropped and counted. 0: no limit but WITHIN."`
+	JoinMaxBytes int64   `json:"joinMaxBytes" label:"Max bytes" desc:"Bytes of memory a side of a JOIN stage takes; above it new rows are dropped and counted. At least 1048576 (1 MiB); 0: no limit but WITHIN."`
 	BufferSize   int     `json:"bufferSize" label:"Queue size" desc:"Rows the input queue holds."`
 	Overflow     string  `json:"overflow" label:"When the queue is full" desc:"block: the sender waits and nothing is lost. drop: rows are dropped and counted." component:"{\"type\":\"select\",\"options\":[{\"label\":\"block\",\"value\":\"block\"},{\"label\":\"drop\",\"value\":\"drop\"}]}"`
 	BlockTimeout string  `json:"blockTimeout" label:"Longest wait" desc:"How long a sender waits at a full queue before its message goes to Failure, e.g. 10s."`

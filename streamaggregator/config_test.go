@@ -24,6 +24,7 @@ func TestConfigurationDefaults(t *testing.T) {
 	require.Equal(t, FormatAuto, s.InputFormat)
 	require.Equal(t, 10000, s.JoinMaxKeys)
 	require.Equal(t, 0, s.JoinMaxRows)
+	require.Zero(t, s.JoinMaxBytes)
 	require.Equal(t, OverflowBlock, s.Overflow)
 	require.Equal(t, 10*time.Second, s.blockTimeout)
 	require.False(t, s.LateEvents)
@@ -32,13 +33,14 @@ func TestConfigurationDefaults(t *testing.T) {
 
 func TestConfigurationTakesEveryField(t *testing.T) {
 	s, err := parseJSON(t, `{"sql":"SELECT 1","streamKey":"streamName","inputFormat":"columns","joinMaxKeys":20000,
-		"joinMaxRows":500000,"bufferSize":64,"overflow":"drop","blockTimeout":"250ms","lateEvents":true,
+		"joinMaxRows":500000,"joinMaxBytes":8589934592,"bufferSize":64,"overflow":"drop","blockTimeout":"250ms","lateEvents":true,
 		"tables":[{"name":"meta","source":"inline","rows":[{"id":1}]},
 		          {"name":"site","source":"http","path":"http://localhost/x","format":"csv","refresh":"5m","timeout":"2s","headers":{"A":"b"}}],
 		"$chainCtx":null,"vars":{},"secrets":{}}`)
 	require.NoError(t, err)
 	require.Equal(t, 20000, s.JoinMaxKeys)
 	require.Equal(t, 500000, s.JoinMaxRows)
+	require.Equal(t, int64(8<<30), s.JoinMaxBytes)
 	require.Equal(t, 64, s.BufferSize)
 	require.Equal(t, 250*time.Millisecond, s.blockTimeout)
 	require.True(t, s.LateEvents)
@@ -69,6 +71,9 @@ func TestConfigurationFaultsNameFieldAndValue(t *testing.T) {
 		{`{"sql":"x","joinMaxKeys":0}`, "joinMaxKeys", "out of range"},
 		{`{"sql":"x","joinMaxRows":-1}`, "joinMaxRows", `field "joinMaxRows" = -1: is out of range`},
 		{`{"sql":"x","joinMaxRows":1e300}`, "joinMaxRows", `field "joinMaxRows" = 1e+300`},
+		{`{"sql":"x","joinMaxBytes":512}`, "joinMaxBytes", `field "joinMaxBytes" = 512: is out of range: 0 (no limit), or at least 1048576 bytes`},
+		{`{"sql":"x","joinMaxBytes":-1}`, "joinMaxBytes", "out of range"},
+		{`{"sql":"x","joinMaxBytes":"64MB"}`, "joinMaxBytes", "is a text, want a whole number of bytes"},
 		{`{"sql":"x","bufferSize":true}`, "bufferSize", "is a boolean, want a whole number"},
 		{`{"sql":"x","overflow":"expand"}`, "overflow", "is none of block, drop"},
 		{`{"sql":"x","blockTimeout":5}`, "blockTimeout", `field "blockTimeout" = 5: is a number, want a text with a unit`},

@@ -29,6 +29,7 @@ func (s *settings) options() []joinnode.Option {
 		joinnode.WithOverflowStrategy(s.Overflow, s.blockTimeout),
 		joinnode.WithJoinMaxKeys(s.JoinMaxKeys),
 		joinnode.WithJoinMaxRows(s.JoinMaxRows),
+		joinnode.WithJoinMaxBytes(s.JoinMaxBytes),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/rulego/rulego/api/types"
 
 	"github.com/streamjoin/streamjoin/internal/spelling"
+	"github.com/streamjoin/streamjoin/joinnode"
 )
 
 // ErrConfiguration is what every error in a node's configuration answers to in
@@ -60,6 +61,7 @@ func parseConfiguration(raw types.Configuration) (settings, error) {
 	r.tables("tables", &s.Tables)
 	r.whole("joinMaxKeys", &s.JoinMaxKeys, 1)
 	r.whole("joinMaxRows", &s.JoinMaxRows, 0)
+	r.size("joinMaxBytes", &s.JoinMaxBytes, joinnode.MinJoinMaxBytes)
 	r.whole("bufferSize", &s.BufferSize, 1)
 	r.choice("overflow", &s.Overflow, OverflowBlock, OverflowDrop)
 	r.duration("blockTimeout", &s.BlockTimeout, &s.blockTimeout)
@@ -135,6 +137,24 @@ func (r *fieldReader) whole(field string, to *int, least int) {
 		return
 	}
 	*to = int(n)
+}
+
+// size takes a number of bytes, at least least; 0 means no bound.
+func (r *fieldReader) size(field string, to *int64, least int64) {
+	v, ok := r.get(field)
+	if !ok {
+		return
+	}
+	n, ok := wholeNumber(v)
+	if !ok {
+		r.fail(field, v, "is %s, want a whole number of bytes", kindOf(v))
+		return
+	}
+	if n != 0 && n < least {
+		r.fail(field, v, "is out of range: 0 (no limit), or at least %d bytes", least)
+		return
+	}
+	*to = n
 }
 
 func (r *fieldReader) flag(field string, to *bool) {

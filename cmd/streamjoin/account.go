@@ -55,7 +55,7 @@ func newAccount(sent int, e types.RuleEngine, results *resultPrinter) (*account,
 			{join[joinStage+"filtered"], "below a limit of WHERE", false},
 			{join[joinStage+"expired"], "kept for WITHIN, then let go", false},
 			{join[joinStage+"late_dropped"], "late", true},
-			{join[joinStage+"input_dropped"] + join[joinStage+"rows_dropped"] + join[joinStage+"rows_evicted"], "dropped by a limit", true},
+			{join[joinStage+"input_dropped"] + join[joinStage+"rows_dropped"] + join[joinStage+"memory_dropped"] + join[joinStage+"rows_evicted"], "dropped by a limit", true},
 		}},
 		{"matched", join[joinStage+"matches_emitted"], []part{
 			{joined, "sent on to the windows", false},

@@ -115,6 +115,7 @@ func (c *counters) publishStage(i int, overflowed int64) (lost int64) {
 	m[compositeFiltered].set(c.rejectedBy(i))
 	m[expired].set(stats.Expired)
 	m[rowsEvicted].set(d[operator.KeyEvicted])
+	m[memoryDropped].set(d[operator.BytesGate])
 	m[bufferedRows].set(stats.Rows)
 	m[bufferedKeys].set(stats.Keys)
 	m[stateBytes].set(stats.Bytes)
@@ -132,7 +133,7 @@ func (c *counters) publishStage(i int, overflowed int64) (lost int64) {
 		}
 		c.unlike[i] = unlike
 	}
-	return late + d[operator.RowsGate] + d[operator.KeyEvicted]
+	return late + d[operator.RowsGate] + d[operator.BytesGate] + d[operator.KeyEvicted]
 }
 
 // rejectedBy counts the composite rows that WHERE refused behind stage i.

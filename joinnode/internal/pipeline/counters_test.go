@@ -22,7 +22,7 @@ func TestEveryCounterIsThereFromTheStart(t *testing.T) {
 	for stage := 1; stage <= 2; stage++ {
 		for _, name := range strings.Fields(`matches_emitted left_timeout_emitted late_dropped input_dropped rows_dropped keys_evicted
 			buffered_rows left_watermark right_watermark bad_timestamp future_timestamp filtered left_pending_evicted type_mismatch skew
-			function_errors composite_filtered expired rows_evicted buffered_keys state_bytes`) {
+			function_errors composite_filtered expired rows_evicted memory_dropped buffered_keys state_bytes`) {
 			want = append(want, fmt.Sprintf("join_stage%d_%s", stage, name))
 		}
 	}
@@ -95,7 +95,7 @@ func TestAdvice(t *testing.T) {
 	}
 	for why, todo := range map[operator.Reason]string{
 		operator.Late: "enlarge WITHIN", operator.BadTimestamp: "TIMEUNIT", operator.FutureTimestamp: "MAXFUTURESKEW",
-		operator.RowsGate: "raise joinMaxRows", operator.KeyEvicted: "raise joinMaxKeys", operator.Overflow: "overflow=block",
+		operator.RowsGate: "raise joinMaxRows", operator.BytesGate: "raise joinMaxBytes", operator.KeyEvicted: "raise joinMaxKeys", operator.Overflow: "overflow=block",
 	} {
 		require.Contains(t, losses[why].What, "rows")
 		require.Contains(t, losses[why].Todo, todo)

@@ -83,7 +83,7 @@ func (p *Pipeline) joinConfig(i int) operator.JoinConfig {
 	cfg := operator.JoinConfig{
 		Within: st.Within, Left: st.Left, RightRetention: st.RightRetention, Clocked: !p.plan.Time.Event(),
 		Keys: [2]int{st.LeftKeys, in.Keys}, Keep: [2]int{st.LeftKeep, in.Keep},
-		MaxKeys: p.cfg.MaxKeys, MaxRows: p.cfg.MaxRows, RightSource: i + 1,
+		MaxKeys: p.cfg.MaxKeys, MaxRows: p.cfg.MaxRows, MaxBytes: p.cfg.MaxBytes, RightSource: i + 1,
 	}
 	for _, o := range st.Out {
 		cfg.Out = append(cfg.Out, operator.OutCol{Port: uint8(o.Port), Col: o.Col})

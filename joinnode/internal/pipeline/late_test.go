@@ -42,6 +42,20 @@ func TestLateOutput(t *testing.T) {
 	s.Stop()
 }
 
+// TestLateOutputOfTheBytesGate: the row that is too much comes out whole and is
+// warned of.
+func TestLateOutputOfTheBytesGate(t *testing.T) {
+	s := begin(t, left, wantLate, newClock().use, func(c *Config) { c.MaxBytes = 1 })
+	s.put(t, s.row(0, "a1", 1, nil, "more", "whole"))
+	require.Equal(t, []string{`late 0 memory_dropped ts=0s wm=0s {"id":"a1","k":1,"more":"whole","ts":null}`}, s.drain(t))
+	require.Equal(t, []string{"join stage 1: rows were dropped because joinMaxBytes is reached (1 since the last warning, counter memory_dropped); raise joinMaxBytes, shorten WITHIN, select fewer columns, or filter earlier in WHERE"}, s.log.take())
+	stats := s.Stats()
+	require.EqualValues(t, 1, stats["join_stage1_memory_dropped"])
+	require.Zero(t, stats["join_stage1_rows_dropped"])
+	require.EqualValues(t, 1, stats["dropped_count"])
+	s.Stop()
+}
+
 // TestLateOutputOfACompositeRow that a gate of a later stage evicts: it has the
 // kept columns under their aliases, no stream, and the watermark of its side is
 // stage 1's frontier.

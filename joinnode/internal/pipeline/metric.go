@@ -27,6 +27,7 @@ const (
 	compositeFiltered
 	expired
 	rowsEvicted
+	memoryDropped
 	// The gauges of each stage.
 	bufferedRows
 	leftWatermark
@@ -44,7 +45,7 @@ func (m metric) String() string {
 	return [numMetrics]string{
 		"matches_emitted", "left_timeout_emitted", "late_dropped", "input_dropped", "rows_dropped", "keys_evicted",
 		"bad_timestamp", "future_timestamp", "filtered", "left_pending_evicted", "type_mismatch",
-		"function_errors", "composite_filtered", "expired", "rows_evicted",
+		"function_errors", "composite_filtered", "expired", "rows_evicted", "memory_dropped",
 		"buffered_rows", "left_watermark", "right_watermark", "skew", "buffered_keys", "state_bytes",
 	}[m]
 }

@@ -24,8 +24,9 @@ type Config struct {
 	BacklogLimit int // results that wait for delivery before callers are held back
 	Block        bool
 	BlockTimeout time.Duration
-	MaxKeys      int // per side and stage
-	MaxRows      int // per side and stage; 0 = unbounded
+	MaxKeys      int   // per side and stage
+	MaxRows      int   // per side and stage; 0 = unbounded
+	MaxBytes     int64 // of state, per side and stage; 0 = unbounded
 	// OnResult and OnLate are called by the emitter goroutine, in order; OnEnd
 	// once behind the last of them, before Done is closed.
 	OnResult func(*Result)

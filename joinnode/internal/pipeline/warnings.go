@@ -38,6 +38,8 @@ var losses = [operator.NumReasons]warning.Loss{
 		Todo: warning.FutureTimestamp},
 	operator.RowsGate: {Counter: "rows_dropped", What: "rows were dropped because joinMaxRows is reached",
 		Todo: "raise joinMaxRows, shorten WITHIN, or filter earlier in WHERE"},
+	operator.BytesGate: {Counter: "memory_dropped", What: "rows were dropped because joinMaxBytes is reached",
+		Todo: "raise joinMaxBytes, shorten WITHIN, select fewer columns, or filter earlier in WHERE"},
 	operator.KeyEvicted: {Counter: "keys_evicted",
 		What: "rows of the least recently used keys were evicted, pending LEFT rows among them get no NULL row",
 		Todo: "raise joinMaxKeys above the number of keys active within WITHIN"},

@@ -8,13 +8,33 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
+// Gates are the bounds that each side of each stage has beside WITHIN.
+type Gates struct {
+	Keys, Rows int
+	Bytes      int64
+}
+
+// String names them; 0 rows or bytes are no bound.
+func (g Gates) String() string {
+	text := fmt.Sprintf("%d keys, ", g.Keys)
+	if g.Rows > 0 {
+		text += fmt.Sprintf("%d rows", g.Rows)
+	} else {
+		text += "rows unbounded"
+	}
+	if g.Bytes > 0 {
+		text += fmt.Sprintf(", %d bytes", g.Bytes)
+	}
+	return text
+}
+
 // Explain prints the operator graph from the sinks up: what each operator does,
 // which columns it keeps, which parts of WHERE were moved to which input, and
 // what bounds its state.
-func (p *Plan) Explain(maxKeys, maxRows int) string {
+func (p *Plan) Explain(gates Gates) string {
 	var b strings.Builder
 	b.WriteString("Project " + strings.Join(p.Output.Text, ", ") + "\n")
-	p.explainStage(&b, len(p.Stages)-1, 1, maxKeys, maxRows)
+	p.explainStage(&b, len(p.Stages)-1, 1, gates)
 	b.WriteString("time: " + p.Time.describe() + "\n")
 	for _, w := range p.Warnings {
 		b.WriteString("warning: " + w + "\n")
@@ -22,7 +42,7 @@ func (p *Plan) Explain(maxKeys, maxRows int) string {
 	return b.String()
 }
 
-func (p *Plan) explainStage(b *strings.Builder, i, depth, maxKeys, maxRows int) {
+func (p *Plan) explainStage(b *strings.Builder, i, depth int, gates Gates) {
 	st := &p.Stages[i]
 	line := func(depth int, format string, args ...any) {
 		b.WriteString(strings.Repeat("  ", depth-1) + "└ " + fmt.Sprintf(format, args...) + "\n")
@@ -39,9 +59,9 @@ func (p *Plan) explainStage(b *strings.Builder, i, depth, maxKeys, maxRows int) 
 	note("left  keeps %s for %s", columnsText(st.LeftLayout.Text, st.LeftKeys, st.LeftKeep), leftRetention)
 	in := &p.Inputs[i+1]
 	note("right keeps %s for %s", columnsText(in.Layout.Text, in.Keys, in.Keep), rightRetention)
-	note("state ≤ left rate × %s + right rate × %s rows; gates a side: %d keys, %s", leftRetention, rightRetention, maxKeys, rowsText(maxRows))
+	note("state ≤ left rate × %s + right rate × %s rows; gates a side: %s", leftRetention, rightRetention, gates)
 	if i > 0 {
-		p.explainStage(b, i-1, depth+1, maxKeys, maxRows)
+		p.explainStage(b, i-1, depth+1, gates)
 	} else {
 		p.explainInput(line, &p.Inputs[0], depth+1)
 	}
@@ -100,11 +120,4 @@ func columnsText(cols []string, keys, keep int) string {
 		text += ", " + strings.Join(cols[keys:keep], ", ")
 	}
 	return text
-}
-
-func rowsText(maxRows int) string {
-	if maxRows <= 0 {
-		return "rows unbounded"
-	}
-	return fmt.Sprintf("%d rows", maxRows)
 }

@@ -31,7 +31,12 @@ Project a.x AS x, b.*
       └ Stream sc AS c reads c.j, c.y, c.h, c.ts
 time: event time from ts (unit ms), never idle, no bound on future timestamps
 warning: ORDER BY has no effect on a WITHIN join: each result has one row
-`, "\n"), p.Explain(7, 9))
+`, "\n"), p.Explain(Gates{Keys: 7, Rows: 9}))
+}
+
+func TestExplainBytes(t *testing.T) {
+	text := build(t, joined).Explain(Gates{Keys: 1, Bytes: 64 << 20})
+	require.Contains(t, text, "gates a side: 1 keys, rows unbounded, 67108864 bytes\n")
 }
 
 func TestExplainTime(t *testing.T) {
@@ -40,7 +45,7 @@ func TestExplainTime(t *testing.T) {
 		"WITH (TIMESTAMP='ts', IDLETIMEOUT='30s')":                  "time: event time from ts (unit guessed by magnitude), idle after 30s, at most 1 day ahead of the clock",
 		"WITH (TIMESTAMP='m.ts', TIMEUNIT='s', MAXFUTURESKEW='5s')": "time: event time from m.ts (unit s), never idle, at most 5s ahead of the clock",
 	} {
-		text := build(t, joined+with).Explain(1, 0)
+		text := build(t, joined+with).Explain(Gates{Keys: 1})
 		require.Contains(t, text, want+"\n")
 		require.Contains(t, text, "gates a side: 1 keys, rows unbounded")
 	}
@@ -48,7 +53,7 @@ func TestExplainTime(t *testing.T) {
 
 // TestExplainDays: whole days are days, not hours.
 func TestExplainDays(t *testing.T) {
-	text := build(t, "SELECT a.x FROM a JOIN b WITHIN 400 DAYS ON a.k = b.k WITH (TIMESTAMP='ts', IDLETIMEOUT='48h', MAXFUTURESKEW='36h')").Explain(1, 0)
+	text := build(t, "SELECT a.x FROM a JOIN b WITHIN 400 DAYS ON a.k = b.k WITH (TIMESTAMP='ts', IDLETIMEOUT='48h', MAXFUTURESKEW='36h')").Explain(Gates{Keys: 1})
 	for _, want := range []string{"within 400 days\n", "keeps key (a.k), a.x for 400 days\n", "left rate × 400 days + right rate × 400 days rows",
 		"idle after 2 days, at most 36h0m0s ahead"} {
 		require.Contains(t, text, want)

@@ -84,5 +84,5 @@ func TestAllowedBesideAJoin(t *testing.T) {
 	require.Len(t, p.Warnings, 1)
 	require.Contains(t, p.Warnings[0], "ORDER BY")
 	require.Contains(t, p.Warnings[0], "one row")
-	require.True(t, strings.HasSuffix(p.Explain(1, 0), "warning: "+p.Warnings[0]+"\n"))
+	require.True(t, strings.HasSuffix(p.Explain(Gates{Keys: 1}), "warning: "+p.Warnings[0]+"\n"))
 }
