@@ -99,8 +99,14 @@ func (s *Streamsql) TriggerWindow() {
 	}
 }
 
-// Stream returns streamsql's stream processor, or nil before Execute and on a
-// stream JOIN, which has none.
+// Stream returns a stream processor of streamsql, or nil before Execute and on a
+// stream JOIN, which has none. It is there for code written against StreamSQL: rows
+// emitted to it and sinks added to it are the query's. Where this package repairs
+// what StreamSQL would lose (CASE, conditions, constants, renamed columns, table
+// joins, event time), it is a stand-in, which is logged once: its statistics,
+// IsAggregationQuery, ProcessSync and tables are then its own, not the query's, for
+// which there are GetStats, IsAggregationQuery, EmitSync and RegisterTable here. Its
+// sinks are called in no order; AddSyncSink here keeps it.
 func (s *Streamsql) Stream() *stream.Stream {
 	e, err := s.delegated("Stream")
 	if err != nil {

@@ -271,10 +271,10 @@ func (w *conditioner) value(e syntax.Expr) string {
 	case *syntax.Case:
 		out := "nil"
 		if e.Else != nil {
-			out = w.value(e.Else)
+			out = w.result(e.Else)
 		}
 		for i := len(e.Whens) - 1; i >= 0; i-- {
-			out = "(" + w.cond(e.Whens[i].Cond) + " ? " + w.value(e.Whens[i].Then) + " : " + out + ")"
+			out = "(" + w.cond(e.Whens[i].Cond) + " ? " + w.result(e.Whens[i].Then) + " : " + out + ")"
 		}
 		return out
 	case *syntax.IsNull, *syntax.Like, *syntax.In, *syntax.Between:
@@ -282,6 +282,19 @@ func (w *conditioner) value(e syntax.Expr) string {
 	}
 	w.fail(e, "it is not a value")
 	return "nil"
+}
+
+// result writes what CASE gives. A number in the SQL is a float64 there, as all of
+// streamsql's numbers are.
+func (w *conditioner) result(e syntax.Expr) string {
+	text := w.value(e)
+	if u, ok := e.(*syntax.Unary); ok {
+		e = u.X
+	}
+	if _, ok := e.(*syntax.Number); ok {
+		return "float(" + text + ")"
+	}
+	return text
 }
 
 // truth writes a condition as a value: true, false or NULL.

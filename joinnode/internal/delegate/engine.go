@@ -62,6 +62,7 @@ type Engine struct {
 	counters *counters
 	sinks    sinks
 	tables   tables
+	standIns standIns
 	order    []string // the columns that sortRows sorts a result by
 
 	queue   chan work
@@ -124,7 +125,7 @@ func performance() types.PerformanceConfig {
 	perf.OverflowConfig.Strategy = stream.StrategyBlock
 	perf.OverflowConfig.BlockTimeout = 0
 	perf.OverflowConfig.AllowDataLoss = false
-	perf.WorkerConfig.SinkPoolSize = 1
+	perf.WorkerConfig.SinkPoolSize = 0 // Stop would drop what waits there
 	perf.WorkerConfig.SinkWorkerCount = 1
 	return perf
 }
@@ -272,6 +273,7 @@ func (e *Engine) pump() {
 		e.gate.sync()
 	}
 	e.st.Stop() // flushes pattern matches into the sinks
+	e.closeStandIn()
 }
 
 func (e *Engine) process(row map[string]any) {
@@ -372,6 +374,7 @@ func (e *Engine) Close() {
 // counting and global windows, which have no end in time, give none for rows
 // that do not fill them: those are counted and logged.
 func (e *Engine) Stop() {
+	e.settleStandIn()
 	e.Close()
 	<-e.done
 }

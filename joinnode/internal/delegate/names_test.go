@@ -123,7 +123,7 @@ func TestStarArguments(t *testing.T) {
 	}
 	require.Equal(t, []any{true, false, true}, got)
 	out, _ = run(t, "SELECT changed_cols('d_', true, *), CASE WHEN a > 0 THEN 1 END AS p FROM s", rows)
-	require.Equal(t, []row{{"d_a": 1, "d_b": 1, "p": 1}, {"p": 1}, {"d_b": 2, "p": 1}}, flat(out))
+	require.Equal(t, []row{{"d_a": 1, "d_b": 1, "p": 1.0}, {"p": 1.0}, {"d_b": 2, "p": 1.0}}, flat(out))
 	_, err := compile("SELECT count(a, *) AS c FROM s GROUP BY CountingWindow(2)")
 	require.Error(t, err)
 }

@@ -8,10 +8,6 @@ import (
 // Plan returns the plan that the engine runs.
 func (e *Engine) Plan() *Plan { return e.plan }
 
-// Stream returns streamsql's stream. Sinks added to it see streamsql's column
-// names and order, and none sees the results of a direct query twice.
-func (e *Engine) Stream() *stream.Stream { return e.st }
-
 // IsAggregationQuery reports whether the query has windows.
 func (e *Engine) IsAggregationQuery() bool { return e.plan.Kind == Aggregation }
 
