@@ -24,6 +24,7 @@ type compiler struct {
 	guards    bool              // comparisons ask for NULL first: HAVING and WHERE, not CASE, where NULL fails by itself
 	splits    bool              // conditions over the row alone are computed, the rest is streamsql's
 	inside    int               // how many aggregates the expression being written stands in
+	calls     int               // and in how many calls
 }
 
 func (c *compiler) errorf(pos syntax.Pos, kind error, hint, format string, args ...any) *syntax.Error {

@@ -30,7 +30,8 @@
 //     streamsql must read it.
 //   - The stream's own name before a field (s.a) gives NULL in windows and without alias: removed.
 //   - Names that are words of the dialect or in backquotes, and most nested fields, are texts
-//     inside functions, and NULL as grouping fields: repeated under a readable name.
+//     inside functions, and NULL as grouping fields: repeated under a readable name. So is a
+//     field that a row lacks: f(n, 1) gets the text "n".
 //   - SELECT * or an ungrouped field in a window query is left out: refused.
 //   - GROUP BY of an expression groups by NULL: refused unless it is a function of fields.
 //   - COUNT(DISTINCT x) is 0: refused.

@@ -140,3 +140,15 @@ func TestOrderByTheNameOfAJoinedColumn(t *testing.T) {
 		require.Equal(t, []row{{"location": "x", "c": 1.0}}, flat(out))
 	}
 }
+
+// streamsql takes the name of a field that the row does not have for a text, when
+// it stands among the arguments of a function.
+func TestMissingFieldsInFunctions(t *testing.T) {
+	for items, want := range map[string]any{
+		"if_null(n, 'x')": "x", "coalesce(n, a)": 1.0, "case_when(n, 1, 2)": 2.0, "lag(a, 1, n)": nil, "latest(n, 5)": 5.0,
+		"mod(n, 3)": nil, "concat(n, '-', a)": "-1", "round(n + a, 1)": nil,
+	} {
+		out, _ := run(t, "SELECT "+items+" AS v FROM s", []row{{"a": 1.0}})
+		require.Equal(t, []row{{"v": want}}, flat(out), items)
+	}
+}

@@ -68,16 +68,19 @@ func (c *compiler) field(e *syntax.Column) (string, error) {
 
 // mirrors says that the field at path must be repeated under a name that
 // streamsql can read where it stands: it takes quoted names and words of its
-// dialect for texts in most places, and finds nested fields only in some. What
-// pattern matching gives out and what a window has grouped by is no row's.
+// dialect for texts in most places, among the arguments of a function even the
+// name of a field that the row does not have, and finds nested fields only in some.
+// What pattern matching gives out and what a window has grouped by is no row's.
 func (c *compiler) mirrors(path []syntax.Step) bool {
 	switch {
 	case c.plan.Kind == CEP:
 		return false
 	case !readable(path):
 		return true
+	case c.plan.Kind == Direct:
+		return len(path) > 1 || c.calls > 0
 	}
-	return len(path) > 1 && (c.plan.Kind != Aggregation || c.inside > 0)
+	return len(path) > 1 && c.inside > 0
 }
 
 // bareField writes a field that is a whole SELECT item.
@@ -150,6 +153,8 @@ func (c *compiler) call(e *syntax.Call) (string, error) {
 		c.inside++
 		defer func() { c.inside-- }()
 	}
+	c.calls++
+	defer func() { c.calls-- }()
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
 		if star, ok := a.(*syntax.Star); ok {
