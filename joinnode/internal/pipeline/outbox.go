@@ -112,7 +112,7 @@ func (o *outbox) next(used []*delivery) []*delivery {
 // as a batch fills; else each costs an allocation and the collector a round.
 const (
 	maxFreeDeliveries = 256
-	maxFreeBytes      = 4 << 20
+	maxFreeBytes      = 2 << 20
 )
 
 func (o *outbox) recycle(d *delivery) {
@@ -145,5 +145,14 @@ func (o *outbox) run(after <-chan struct{}) {
 			o.recycle(d)
 		}
 	}
+	o.release()
 	o.p.cfg.OnEnd()
+}
+
+// release lets go of what was kept for results: none follow, but the query may be
+// held on to for its statistics.
+func (o *outbox) release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fill, o.waiting, o.free, o.freeBytes = nil, nil, nil, 0
 }

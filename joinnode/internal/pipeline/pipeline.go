@@ -228,5 +228,6 @@ func (p *Pipeline) end() {
 		p.graph.flush(why)
 	}
 	p.publish(0)
+	p.queue.release()
 	p.out.close()
 }

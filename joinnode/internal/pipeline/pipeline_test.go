@@ -214,3 +214,17 @@ func TestDeliveriesForgetWhatTheyHeld(t *testing.T) {
 	}
 	require.Len(t, o.free, maxFreeDeliveries)
 }
+
+// TestEndReleasesMemory: a stopped query that somebody still asks for its
+// statistics holds no buffers.
+func TestEndReleasesMemory(t *testing.T) {
+	s := begin(t, inner)
+	for i := range 90 {
+		s.put(t, s.row(i%2, "x", i/2))
+	}
+	s.drain(t)
+	s.Stop()
+	require.Nil(t, s.Pipeline.out.free)
+	require.Nil(t, s.Pipeline.out.fill)
+	require.Zero(t, cap(s.queue.fill.slab)+cap(s.queue.fill.arrivals))
+}

@@ -274,6 +274,13 @@ func (q *queue) take(empty *batch) (taken batch, now int64, rang, more bool) {
 	return taken, q.lastNow, rang, len(taken.arrivals)+len(taken.lost) > 0 || !q.closed
 }
 
+// release lets go of the memory for rows once the queue is closed and empty.
+func (q *queue) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.fill = batch{}
+}
+
 // processed gives room back for rows that the loop has done with.
 func (q *queue) processed(n int) { q.settle(n, 0) }
 
