@@ -20,7 +20,9 @@ type computed struct {
 	field   string
 	path    []syntax.Step // the field to repeat; nil for an expression
 	program *vm.Program
-	where   bool // its value is 1 where WHERE keeps the row
+	text    string // of program
+	shown   string // what result columns show for it without an alias, "" for their number
+	where   bool   // its value is 1 where WHERE keeps the row
 }
 
 // compute returns the hidden field that will hold the value of e; ok is false
@@ -60,12 +62,17 @@ func (c *compiler) addComputed(e syntax.Expr, text string, w *conditioner) (stri
 	if w.err != nil {
 		return "", w.err
 	}
+	for _, f := range c.plan.computed {
+		if f.path == nil && f.text == text && !f.where {
+			return f.field, nil
+		}
+	}
 	options := append(operators(), expr.AllowUndefinedVariables(), expr.MaxNodes(0))
 	program, err := expr.Compile(text, append(options, calls(w.calls)...)...)
 	if err != nil {
 		return "", c.unsupported(e.Position(), "", "this expression does not compile: %s", firstLine(err))
 	}
-	return c.addField(computed{program: program}), nil
+	return c.addField(computed{program: program, text: text}), nil
 }
 
 func (c *compiler) addField(f computed) string {
@@ -88,15 +95,33 @@ func sameStep(a, b syntax.Step) bool {
 	return a.Name == b.Name && a.IsIndex == b.IsIndex && a.Index == b.Index
 }
 
-// display puts the names of the mirrored fields back into text.
+// arithmetic makes e, an operation within a call, a computed field: among numbers
+// streamsql takes NULL for an empty text there, so that NULL + 1 is 1.
+func (c *compiler) arithmetic(e *syntax.Binary) (string, error) {
+	field, err := c.onRow(e)
+	if err != nil {
+		return "", err
+	}
+	for i := range c.plan.computed {
+		if c.plan.computed[i].field == field {
+			c.plan.computed[i].shown = syntax.PrintExpr(e)
+		}
+	}
+	return field, nil
+}
+
+// display puts what hidden fields stand for back into text.
 func (c *compiler) display(text string) string {
 	if !strings.Contains(text, hiddenPrefix) {
 		return text
 	}
 	var names []string
 	for i := len(c.plan.computed) - 1; i >= 0; i-- { // c12 before c1
-		if f := c.plan.computed[i]; f.path != nil {
+		switch f := c.plan.computed[i]; {
+		case f.path != nil:
 			names = append(names, f.field, pathText(f.path))
+		case f.shown != "":
+			names = append(names, f.field, f.shown)
 		}
 	}
 	return strings.NewReplacer(names...).Replace(text)

@@ -31,8 +31,10 @@ const filterCost = 400
 func (c *compiler) condition(e syntax.Expr) (string, error) {
 	if cost(e) > filterCost || !filterRuns(e) {
 		field, err := c.flag(e)
-		if err == nil {
-			c.plan.computed[len(c.plan.computed)-1].where = true
+		for i := range c.plan.computed {
+			if f := &c.plan.computed[i]; f.field == field {
+				f.where = true
+			}
 		}
 		return field + " == 1", err
 	}

@@ -151,4 +151,8 @@ func TestMissingFieldsInFunctions(t *testing.T) {
 		out, _ := run(t, "SELECT "+items+" AS v FROM s", []row{{"a": 1.0}})
 		require.Equal(t, []row{{"v": want}}, flat(out), items)
 	}
+	out, _ := run(t, "SELECT coalesce(n + 1, 5) AS v, abs(a - 3) FROM s", []row{{"a": 1.0, "n": nil}})
+	require.Equal(t, []row{{"v": 5, "abs(a - 3)": 2.0}}, flat(out))
+	out, _ = run(t, "SELECT sum(a + n), max(a * 2) AS m FROM s GROUP BY CountingWindow(2) HAVING sum(a + n) > 1", []row{{"a": 1.0, "n": nil}, {"a": 2.0, "n": 3.0}})
+	require.Equal(t, []row{{"sum(a + n)": 5.0, "m": 4.0}}, flat(out), "NULL + 1 is NULL, not 1")
 }

@@ -130,6 +130,8 @@ func (c *compiler) binary(e *syntax.Binary) (string, error) {
 		return c.call(&syntax.Call{Pos: e.Pos, Name: "concat", Args: []syntax.Expr{e.X, e.Y}})
 	case binding[e.Op] == 0:
 		return c.boolean(normalize(e, false))
+	case overRow(e) && (c.plan.Kind == Direct && c.calls > 0 || c.plan.Kind == Aggregation && c.inside > 0):
+		return c.arithmetic(e)
 	}
 	x, err := c.text(e.X)
 	if err != nil {
