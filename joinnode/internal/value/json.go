@@ -1,6 +1,8 @@
 package value
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +15,8 @@ import (
 // with nanoseconds. What JSON cannot express, at whatever depth of a map or
 // slice, is null: NaN, the infinities, channels, a time outside the years 0 to
 // 9999, nesting below MaxDepth, a type whose MarshalJSON fails. Map keys are
-// sorted, so one value has one text.
+// sorted, so one value has one text; keys that are no strings are written as text,
+// and so are errors.
 func AppendJSON(dst []byte, v Value) []byte {
 	switch v.Kind {
 	case Bool:
@@ -139,6 +142,15 @@ func appendGoJSON(dst []byte, x any, depth int) []byte {
 			dst = appendGoJSON(dst, x[name], depth+1)
 		}
 		return append(dst, '}')
+	case map[any]any: // as decoders of YAML and CBOR make them
+		if x == nil {
+			break
+		}
+		named := make(map[string]any, len(x))
+		for k, e := range x {
+			named[fmt.Sprint(k)] = e
+		}
+		return appendGoJSON(dst, named, depth)
 	case []any:
 		if x == nil {
 			break
@@ -162,9 +174,27 @@ func appendGoJSON(dst []byte, x any, depth int) []byte {
 		if v.Kind != Any {
 			return AppendJSON(dst, v)
 		}
+		if text, ok := errorText(x); ok {
+			return AppendQuoted(dst, OfText(text).Text)
+		}
 		if text, err := marshal(x); err == nil {
 			return append(dst, text...)
 		}
 	}
 	return append(dst, "null"...)
+}
+
+// errorText returns what an error says. encoding/json would write its fields,
+// which it mostly has none of.
+func errorText(x any) (text string, ok bool) {
+	err, isError := x.(error)
+	if _, marshals := x.(json.Marshaler); !isError || marshals {
+		return "", false
+	}
+	defer func() {
+		if recover() != nil { // the caller's code
+			text, ok = "", false
+		}
+	}()
+	return err.Error(), true
 }

@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -35,6 +36,8 @@ func TestAppendJSON(t *testing.T) {
 		`"plain"`:                          OfBytes([]byte("plain"), true),
 		`[]`:                               []any{},
 		`{}`:                               map[string]any{},
+		`{"1":[{"k":"v"}],"a":2}`:          map[any]any{"a": 2, 1: []any{map[any]any{"k": "v"}}},
+		`"no \"route\""`:                   errors.New(`no "route"`),
 	} {
 		require.Equal(t, want, string(AppendJSON(nil, of(x))))
 	}
