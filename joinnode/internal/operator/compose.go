@@ -91,7 +91,8 @@ func (c *composer) frame(port int, arrived *view, key, cols []byte) []byte {
 	c.locate(port, cols)
 	for i := range c.segments {
 		s := &c.segments[i]
-		from, keys := cols, c.keys[s.port]
+		var from []byte
+		keys := c.keys[s.port]
 		switch {
 		case s.port != port && s.from < keys:
 			from = key

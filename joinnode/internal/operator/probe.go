@@ -46,7 +46,7 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 			continue
 		}
 		if s, ok := j.compose.splice(port); ok {
-			n := 0
+			var n int
 			out.Row.Enc = s.buf[:len(out.Row.Enc)]
 			r, n = j.probeOn(&s, other, r, hi, &out)
 			pairs += n
