@@ -240,3 +240,20 @@ func TestMessageAfterStopFails(t *testing.T) {
 	node.OnMsg(ctx, message(nil, `{"n":2}`))
 	require.Eventually(t, func() bool { return told.Load() == 1 }, time.Second, time.Millisecond)
 }
+
+// TestMetadataOfEventsIsTheirOwn: what a node behind writes into one message is not
+// in the next.
+func TestMetadataOfEventsIsTheirOwn(t *testing.T) {
+	h := fakeHost(t)
+	h.out.hook = func(_ types.RuleContext, msg types.RuleMsg) {
+		msg.Metadata.PutValue("seen", "yes")
+		msg.Metadata.PutValue(MetaQueryType, "other")
+	}
+	e := h.start("e", chainDSL("c", `"sql":"s"`))
+	for range 3 {
+		send(t, e, nil, `{"n":1}`)
+	}
+	for _, ev := range h.out.wait(t, 3) {
+		require.Equal(t, map[string]string{"queryType": "stream_join", "resultType": "join_matched"}, ev.meta)
+	}
+}

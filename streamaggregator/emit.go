@@ -57,6 +57,18 @@ func queryType(q query) string {
 // onResult sends one result into the chain. The query calls it in its emitter
 // goroutine, one result after the other.
 func (n *Node) onResult(r joinnode.Result) {
+	n.emit(RelationEvent, n.metadataOf(&r), r.JSON)
+}
+
+// metadataOf describes a result. Most results are alike and share their metadata,
+// which RuleGo copies once somebody writes to it.
+func (n *Node) metadataOf(r *joinnode.Result) *types.Metadata {
+	if r.Type == joinnode.JoinMatched {
+		if n.matched == nil {
+			n.matched = types.BuildMetadata(map[string]string{MetaQueryType: n.queryType, MetaResultType: string(r.Type)})
+		}
+		return n.matched.Copy()
+	}
 	meta := types.NewMetadata()
 	meta.PutValue(MetaQueryType, n.queryType)
 	meta.PutValue(MetaResultType, string(r.Type))
@@ -69,7 +81,7 @@ func (n *Node) onResult(r joinnode.Result) {
 	if r.WindowEnd != 0 {
 		meta.PutValue(MetaTimestamp, strconv.FormatInt(r.WindowEnd, 10))
 	}
-	n.emit(RelationEvent, meta, r.JSON)
+	return meta
 }
 
 // onLate sends one dropped row into the chain.

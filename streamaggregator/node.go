@@ -66,7 +66,8 @@ type Node struct {
 	next        atomic.Pointer[Node] // took this one's place
 	handover    atomic.Pointer[Handover]
 
-	gate       *gate // shared with the instances before and after
+	gate       *gate           // shared with the instances before and after
+	matched    *types.Metadata // of matched rows; the query's emitter goroutine owns it
 	inFlight   inFlight
 	accepted   atomic.Int64
 	refused    atomic.Int64
