@@ -11,9 +11,13 @@ import (
 func (p *Pipeline) loop(pre *Pipeline) {
 	defer close(p.loopDone)
 	p.inherit(pre)
-	var spare batch
+	// The batch at hand is known to other code by its address, so it lives on the
+	// heap: one for all rounds, or each wake-up would cost an allocation.
+	var taken, spare batch
 	for {
-		taken, now, rang, more := p.queue.take(&spare)
+		var now int64
+		var rang, more bool
+		taken, now, rang, more = p.queue.take(&spare)
 		if rang {
 			p.stopTimer() // it has fired; setTimer arms the next one
 		}
