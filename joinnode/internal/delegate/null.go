@@ -32,9 +32,9 @@ func nullTests(e syntax.Expr) syntax.Expr {
 	case *syntax.Binary:
 		if e.Op == "=" || e.Op == "!=" {
 			switch {
-			case isNull(e.Y):
+			case syntax.WritesNull(e.Y):
 				return &syntax.IsNull{Pos: e.Pos, X: nullTests(e.X), Not: e.Op == "!="}
-			case isNull(e.X):
+			case syntax.WritesNull(e.X):
 				return &syntax.IsNull{Pos: e.Pos, X: nullTests(e.Y), Not: e.Op == "!="}
 			}
 		}
@@ -56,17 +56,6 @@ func nullTests(e syntax.Expr) syntax.Expr {
 		return out
 	}
 	return e
-}
-
-// isNull says that e is NULL, or nil written as streamsql has it.
-func isNull(e syntax.Expr) bool {
-	switch e := e.(type) {
-	case *syntax.Null:
-		return true
-	case *syntax.Column:
-		return len(e.Path) == 1 && e.Path[0].Name == "nil" && !e.Path[0].Quoted
-	}
-	return false
 }
 
 // bareAnalytics makes an analytic function that stands as a condition ask whether

@@ -28,7 +28,7 @@ func BenchmarkPut(b *testing.B) {
 				}
 				if i++; i%(1<<12) == 0 {
 					taken, _, _, _ := q.take(&spare)
-					q.processed(len(taken.arrivals))
+					q.settle(len(taken.arrivals), 0)
 					taken.reset()
 					spare = taken
 				}

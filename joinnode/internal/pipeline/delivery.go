@@ -138,7 +138,7 @@ func (e *emitter) item(d *delivery, it *outgoing) {
 // of them, and for the rest when n is 0.
 func (e *emitter) tell(n int) {
 	if e.done += n; n == 0 || e.done >= publishEvery {
-		e.queue.addBacklog(-e.done)
+		e.queue.settle(0, -e.done)
 		e.done = 0
 	}
 }

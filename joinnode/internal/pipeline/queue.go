@@ -281,15 +281,9 @@ func (q *queue) release() {
 	q.fill = batch{}
 }
 
-// processed gives room back for rows that the loop has done with.
-func (q *queue) processed(n int) { q.settle(n, 0) }
-
-// addBacklog counts results that wait for delivery; a negative n tells of
-// delivered ones.
-func (q *queue) addBacklog(n int) { q.settle(0, n) }
-
-// settle does both at once: no caller finds room for rows whose results are not
-// counted yet.
+// settle gives room back for rows that the loop has done with, and counts the
+// results that wait for delivery; a negative number tells of delivered ones. Both
+// at once: no caller finds room for rows whose results are not counted yet.
 func (q *queue) settle(rows, results int) {
 	if rows == 0 && results == 0 {
 		return

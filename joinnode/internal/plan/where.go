@@ -61,22 +61,11 @@ func conjunction(cs []Conjunct) syntax.Expr {
 func (b *builder) warnOfNull(e syntax.Expr) {
 	syntax.Walk(e, func(e syntax.Expr) bool {
 		c, ok := e.(*syntax.Binary)
-		if !ok || c.Op != "=" && c.Op != "!=" || !writesNull(c.X) && !writesNull(c.Y) {
+		if !ok || c.Op != "=" && c.Op != "!=" || !syntax.WritesNull(c.X) && !syntax.WritesNull(c.Y) {
 			return true
 		}
 		test := map[string]string{"=": "IS NULL", "!=": "IS NOT NULL"}[c.Op]
 		b.warnf("line %d, column %d: %s is never true; write %s", c.Pos.Line, c.Pos.Col, syntax.PrintExpr(c), test)
 		return true
 	})
-}
-
-// writesNull says that e is NULL, or the field nil outside backquotes.
-func writesNull(e syntax.Expr) bool {
-	switch e := e.(type) {
-	case *syntax.Null:
-		return true
-	case *syntax.Column:
-		return len(e.Path) == 1 && e.Path[0].Name == "nil" && !e.Path[0].Quoted
-	}
-	return false
 }
