@@ -10,7 +10,9 @@ type Progress struct {
 	// Seen is the greatest row time, or the clock where the clock drives the
 	// port. Lateness and retention of WITHIN are measured from it.
 	Seen int64
-	// Low promises that no later record of the port has a TS below it.
+	// Low promises that no later record of the port has a TS below it. Inside a
+	// table script it is the input's watermark, which late rows do not keep: every
+	// operator that uses it says what becomes of them (docs/tables.md).
 	Low int64
 	// Idle ports are left out of minima over ports.
 	Idle bool
@@ -18,15 +20,35 @@ type Progress struct {
 
 // Record is one change that flows along an edge.
 type Record struct {
-	TS   int64   // event time or arrival instant, ns since the epoch
-	Seq  uint64  // order of entry on this edge, rising
-	Diff int8    // +1 insert, −1 retract; interval joins only ever send +1
-	Row  row.Row // valid until Process or Emit returns; the receiver copies what it keeps
+	TS   int64  // event time or arrival instant, ns since the epoch
+	Seq  uint64 // order of entry on this edge, rising
+	Diff int8   // +1 insert, −1 retract; interval joins only ever send +1
+	// Past marks a record that changes no row of today, only a table's history: with
+	// Diff +1 Row was the version of its key from TS to the next version, with −1
+	// the key had none. Only temporal joins keep histories; others ignore it.
+	Past bool
+	// Change is set on the records of a Table: what happened to the row's key.
+	Change Change
+	Row    row.Row // valid until Process or Emit returns; the receiver copies what it keeps
 	// Nulls has bit i set when source i of the query (0 = FROM) is
 	// NULL-complemented in this record, and Why says what closed its row.
 	Nulls uint64
 	Why   CloseReason
 }
+
+// Change says what one step did to one key of a table.
+type Change uint8
+
+// The changes; records that are no table's have the zero Change.
+const (
+	NoChange Change = iota
+	Inserted        // Row is the new row
+	Updated         // Row is the new row
+	Deleted         // Row is the last row
+)
+
+// String returns the change as metadata resultType spells it.
+func (c Change) String() string { return [...]string{"", "insert", "update", "delete"}[c] }
 
 // CloseReason says why an unmatched row was given up.
 type CloseReason uint8
@@ -59,13 +81,15 @@ const (
 	BytesGate                     // maxBytes was full
 	KeyEvicted                    // its key was the least recently used above maxKeys
 	Overflow                      // the input queue was full
+	BadElement                    // an element of an array that JOIN row.items reads is no object
+	SumOverflow                   // a sum of integers would leave the range of 64 bits
 	NumReasons      = iota
 )
 
 // String returns the reason as the late output spells it.
 func (r Reason) String() string {
 	return [...]string{"late", "bad_timestamp", "future_timestamp", "filtered",
-		"rows_dropped", "memory_dropped", "keys_evicted", "input_dropped"}[r]
+		"rows_dropped", "memory_dropped", "keys_evicted", "input_dropped", "bad_element", "sum_overflow"}[r]
 }
 
 // Operator is one vertex of the graph. It owns its state and has no clock,
@@ -101,6 +125,14 @@ type Prefetcher interface {
 	Prefetch(batch []Arrival)
 }
 
+// Reader is for operators that hold the rows of a table.
+type Reader interface {
+	// Read calls yield with every row of the table as of the last EndStep, in no
+	// particular order, until yield returns false. A row is valid until yield
+	// returns.
+	Read(yield func(row.Row) bool)
+}
+
 // Arrival is a record on its way to a port.
 type Arrival struct {
 	Port   int
@@ -132,6 +164,8 @@ type Stats struct {
 	Visited      int64 // rows looked at by probes, insertions and expiry
 	Moved        int64 // entries moved to keep rows in time order
 	Rejected     int64 // records a filter did not pass
+	LateVersions int64 // versions and retractions that came after results they would have changed
+	Fallen       int64 // keys that STATETTL deleted
 }
 
 // Description is one node of EXPLAIN.

@@ -52,8 +52,9 @@ type Item struct {
 // Source is a stream or table with its optional alias.
 type Source struct {
 	Pos   Pos
-	Name  string
-	Alias string // "" when absent
+	Name  string  // the parts of the name with dots between them
+	Parts []Ident // "@" is a part of its own: the parent row of a nested table
+	Alias string  // "" when absent
 }
 
 // JoinKind is the kind of join as written.
@@ -76,12 +77,14 @@ func (k JoinKind) String() string {
 
 // Join is one JOIN clause.
 type Join struct {
-	Pos    Pos // of the first word (LEFT, INNER, JOIN …)
-	Kind   JoinKind
-	Source Source
-	Within *Within // nil: a stream-table join
-	On     Expr    // nil when absent
-	OnPos  Pos
+	Pos      Pos // of the first word (LEFT, INNER, JOIN …)
+	Kind     JoinKind
+	Explicit bool // INNER is written: with a state table it means the rows as of now
+	Temporal bool // TEMPORAL is written
+	Source   Source
+	Within   *Within // nil: a stream-table join
+	On       Expr    // nil when absent
+	OnPos    Pos
 }
 
 // Within is a parsed WITHIN clause; D is always positive.
