@@ -13,7 +13,10 @@ var ErrConfig = errors.New("invalid operator configuration")
 // JoinConfig says what an IntervalJoin joins. The plan is its only writer.
 type JoinConfig struct {
 	Within int64 // greatest distance in time of two rows that match, ns
-	Left   bool  // LEFT JOIN
+	// Lower and Upper, where one is not 0, take the place of Within: two rows match
+	// when Lower ≤ right time − left time ≤ Upper, ns.
+	Lower, Upper int64
+	Left         bool // LEFT JOIN
 	// RightRetention is how long right rows are kept after their time, ns: Within,
 	// or W_1 + … + W_i for stage i ≥ 2 in event time, since a NULL row of an
 	// earlier stage comes that much later (semantics.md §4).
@@ -101,10 +104,10 @@ func (j *IntervalJoin) Describe() Description {
 	line("within %s, %s", within, timed)
 	for port, columns := range cfg.Text.Kept {
 		if len(columns) > 0 {
-			line("keeps of %s: %s", cfg.portName(port), strings.Join(columns, ", "))
+			line("keeps of %s: %s", cfg.Text.portName(port), strings.Join(columns, ", "))
 		}
 	}
-	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", within, cfg.portName(0), right, cfg.portName(1))
+	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", within, cfg.Text.portName(0), right, cfg.Text.portName(1))
 	if cfg.MaxRows > 0 {
 		line("state: ≤ %d rows a side, newer ones are dropped (maxRows)", cfg.MaxRows)
 	}
@@ -117,8 +120,9 @@ func (j *IntervalJoin) Describe() Description {
 	return d
 }
 
-func (cfg *JoinConfig) portName(port int) string {
-	if name := cfg.Text.Ports[port]; name != "" {
+// portName returns what EXPLAIN calls a port.
+func (text *JoinText) portName(port int) string {
+	if name := text.Ports[port]; name != "" {
 		return name
 	}
 	return [...]string{"the left side", "the right side"}[port]
