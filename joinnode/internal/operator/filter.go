@@ -4,6 +4,9 @@ import "github.com/streamjoin/streamjoin/joinnode/internal/row"
 
 // Filter passes on the records whose row a predicate accepts. It has one port
 // and no state; progress passes at once.
+//
+// Of a table's history (Record.Past) it passes everything: a version that it
+// rejects was none from its time on, so it goes on as Past with Diff −1.
 type Filter struct {
 	pass     func(row.Row) bool
 	text     string
@@ -25,6 +28,11 @@ func (f *Filter) Advance(_ int, p Progress) { f.out.Advance(p) }
 // Process implements Operator.
 func (f *Filter) Process(port int, rec Record) {
 	switch {
+	case rec.Past:
+		if rec.Diff > 0 && !f.pass(rec.Row) {
+			rec.Diff = -1
+		}
+		f.out.Emit(rec)
 	case f.pass(rec.Row):
 		f.out.Emit(rec)
 	case f.input:

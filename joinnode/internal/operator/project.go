@@ -3,7 +3,7 @@ package operator
 import "github.com/streamjoin/streamjoin/joinnode/internal/row"
 
 // Project turns every record's row into another one and keeps the rest of the
-// record. It has one port and no state; progress passes at once.
+// record, records of a table's history among them. It has one port and no state; progress passes at once.
 type Project struct {
 	apply func(dst, src row.Row) row.Row
 	text  string
