@@ -37,8 +37,8 @@ type Class struct {
 }
 
 // Classify looks a function up as a call would find it: StreamSQL's registry,
-// aliases and custom functions included, regardless of case, then the
-// functions that StreamSQL takes over from expr-lang.
+// aliases and custom functions included, regardless of case, then the time
+// package, then the functions that StreamSQL takes over from expr-lang.
 func Classify(name string) Class {
 	lower := strings.ToLower(name)
 	if fn, ok := functions.Get(lower); ok {
@@ -48,7 +48,7 @@ func Classify(name string) Class {
 	case "tumblingwindow", "slidingwindow", "countingwindow", "sessionwindow", "globalwindow":
 		return Class{Kind: Window}
 	}
-	if exprLangName(name) != "" {
+	if _, ok := timeFunctionNamed(name); ok || exprLangName(name) != "" {
 		return Class{Kind: Scalar}
 	}
 	return Class{}

@@ -11,7 +11,7 @@ import (
 )
 
 type compiler struct {
-	resolve Resolver
+	scope Scope
 }
 
 // term is a compiled expression: a value or a condition, whichever is its
@@ -89,6 +89,8 @@ func (c *compiler) term(e syntax.Expr) (term, error) {
 		return constant(value.OfBool(e.Value)), nil
 	case *syntax.Null:
 		return constant(value.Value{}), nil
+	case *syntax.Interval:
+		return constant(value.OfInt(e.D / int64(value.Millisecond))), nil
 	case *syntax.Unary:
 		return c.unary(e)
 	case *syntax.Binary:
@@ -127,9 +129,12 @@ func errorAt(pos syntax.Pos, format string, args ...any) *syntax.Error {
 }
 
 func (c *compiler) column(e *syntax.Column) (term, error) {
-	col, err := c.resolve(e)
+	col, rest, err := c.scope.Locate(e)
 	if err != nil {
 		return term{}, err
+	}
+	if len(rest) > 0 {
+		return term{expr: func(_ *Context, r row.Row) value.Value { return row.Follow(r.Col(col), rest) }}, nil
 	}
 	return term{column: true, col: col, expr: func(_ *Context, r row.Row) value.Value { return r.Col(col) }}, nil
 }

@@ -99,7 +99,7 @@ func TestConstantsAreFolded(t *testing.T) {
 		"x + 1":                             false,
 		"CASE WHEN x = 1 THEN 1 ELSE 2 END": false,
 	} {
-		term, err := (&compiler{fields{"x": 1}.resolve}).compile(parse(t, sql))
+		term, err := (&compiler{Resolver(fields{"x": 1}.resolve).scope()}).compile(parse(t, sql))
 		require.NoError(t, err)
 		require.Equal(t, want, term.constant, sql)
 	}

@@ -63,20 +63,10 @@ func (c *Context) now() time.Time {
 
 // Compile returns the closure that computes e. Errors are *syntax.Error without
 // the SQL text, which the caller has, or those of resolve.
-func Compile(e syntax.Expr, resolve Resolver) (Expr, error) {
-	t, err := (&compiler{resolve}).compile(e)
-	if err != nil {
-		return nil, err
-	}
-	return t.asExpr(), nil
-}
+func Compile(e syntax.Expr, resolve Resolver) (Expr, error) { return CompileIn(e, resolve.scope()) }
 
 // CompilePredicate returns the closure that decides e. A value that is no
 // boolean is Unknown and counted as a mismatch.
 func CompilePredicate(e syntax.Expr, resolve Resolver) (Predicate, error) {
-	t, err := (&compiler{resolve}).compile(e)
-	if err != nil {
-		return nil, err
-	}
-	return t.asPredicate(), nil
+	return CompilePredicateIn(e, resolve.scope())
 }

@@ -1,6 +1,7 @@
 package row
 
 import (
+	"encoding/json"
 	"unicode/utf8"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
@@ -34,6 +35,31 @@ func Lookup(obj []byte, path Path) (value.Value, bool) {
 		return value.Value{}, false
 	}
 	return s.valueOf(at), true
+}
+
+// Follow takes path from v, which holds JSON text or a Go value, by the rules of
+// Extractor: NULL when it leads nowhere. The result shares the memory of v.
+func Follow(v value.Value, path Path) value.Value {
+	for k, step := range path {
+		switch v.Kind {
+		case value.JSON:
+			found, _ := Lookup(v.Text, path[k:])
+			return found
+		case value.Any:
+			if raw, ok := v.Ref.(json.RawMessage); ok {
+				found, _ := Lookup(raw, path[k:])
+				return found
+			}
+			v = value.FromGo(follow(v.Ref, step))
+		default:
+			return value.Value{}
+		}
+	}
+	if raw, ok := v.Ref.(json.RawMessage); ok && v.Kind == value.Any {
+		found, _ := Lookup(raw, nil)
+		return found
+	}
+	return v
 }
 
 // find returns where the value of the last member called name begins in the
