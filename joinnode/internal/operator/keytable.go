@@ -155,12 +155,15 @@ func (t *keyTable) holds(ref keyRef, hash uint32) bool {
 }
 
 // insert makes a cell without rows for k, which must have none.
-func (t *keyTable) insert(k *joinKey) keyRef {
+func (t *keyTable) insert(k *joinKey) keyRef { return t.insertRoom(k, 0) }
+
+// insertRoom is insert with room for so many bytes behind the text.
+func (t *keyTable) insertRoom(k *joinKey, room int) keyRef {
 	text, size := k.spelling, uint32(len(k.spelling))
 	if k.values {
 		text, size = k.norm, uint32(len(k.norm))|normalised
 	}
-	ref := t.cells.alloc(t.header + len(text))
+	ref := t.cells.alloc(t.header + len(text) + room)
 	c := t.cell(ref)
 	clear(c[:t.header])
 	put32(c, k.hash)
@@ -174,6 +177,17 @@ func (t *keyTable) insert(k *joinKey) keyRef {
 	s.put(uint64(k.hash)<<32 | uint64(ref))
 	s.n++
 	return ref
+}
+
+// move makes the key of the cell at from, which keeps its hash, be found at to.
+func (t *keyTable) move(hash uint32, from, to keyRef) {
+	s := t.shard(hash)
+	mask := uint32(len(s.slots) - 1)
+	i := hash & mask
+	for keyRef(s.slots[i]) != from {
+		i = (i + 1) & mask
+	}
+	s.slots[i] = uint64(hash)<<32 | uint64(to)
 }
 
 // remove frees the cell at ref.
