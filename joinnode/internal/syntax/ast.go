@@ -95,8 +95,9 @@ type Within struct {
 
 // Order is one element of ORDER BY.
 type Order struct {
-	Expr Expr
-	Desc bool
+	Expr      Expr
+	Desc      bool
+	NullsLast bool // NULLS LAST is written; in table scripts it is the rule anyway
 }
 
 // Option is one name = value pair of WITH (…).

@@ -61,7 +61,7 @@ func (p *parser) clauses(s *Select) error {
 			}
 		case p.tok.is("ORDER"):
 			if err = p.begin(&t, rankResult, "ORDER BY", &s.OrderPos); err == nil {
-				err = p.orderBy(s)
+				s.OrderBy, err = p.orderBy()
 			}
 		case p.tok.is("LIMIT"):
 			if err = p.begin(&t, rankResult, "LIMIT", &s.LimitPos); err == nil {
@@ -71,7 +71,7 @@ func (p *parser) clauses(s *Select) error {
 			if s.WithPos.Line == 0 {
 				s.WithPos = p.tok.pos
 			}
-			err = p.with(s)
+			s.With, err = p.with(s.With)
 		case p.tok.kind == endOfText, p.tok.is(";"):
 			return nil
 		default:
@@ -123,27 +123,6 @@ func (p *parser) noClause(s *Select, t tail) *Error {
 		err.Hint = "an operator such as AND may be missing before it"
 	}
 	return err
-}
-
-func (p *parser) orderBy(s *Select) error {
-	p.advance()
-	if err := p.expect("BY", "behind ORDER"); err != nil {
-		return err
-	}
-	for {
-		e, err := p.expression()
-		if err != nil {
-			return err
-		}
-		o := Order{Expr: e, Desc: p.accept("DESC")}
-		if !o.Desc {
-			p.accept("ASC")
-		}
-		s.OrderBy = append(s.OrderBy, o)
-		if !p.accept(",") {
-			return nil
-		}
-	}
 }
 
 func (p *parser) limit(s *Select) error {

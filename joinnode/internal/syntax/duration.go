@@ -99,7 +99,7 @@ func decimal(s string) (*big.Rat, bool) {
 }
 
 // unitOfTime knows the units of WITHIN in every spelling StreamSQL has, and
-// days.
+// days and weeks.
 func unitOfTime(s string) (time.Duration, bool) {
 	if rest, ok := strings.CutPrefix(s, "µ"); ok { // micro sign
 		s = "u" + rest
@@ -121,6 +121,8 @@ func unitOfTime(s string) (time.Duration, bool) {
 		return time.Hour, true
 	case "D", "DAY", "DAYS":
 		return 24 * time.Hour, true
+	case "W", "WEEK", "WEEKS":
+		return 7 * 24 * time.Hour, true
 	}
 	return 0, false
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGolden runs testdata: "select" and "expr" show the tree and the canonical
+// TestGolden runs testdata: "select", "script" and "expr" show the tree and the canonical
 // text of their input, or its error. go test -run Golden -rewrite renews the
 // files after a deliberate change.
 func TestGolden(t *testing.T) {
@@ -24,6 +24,16 @@ func TestGolden(t *testing.T) {
 				again, err := Parse(canonical)
 				require.NoError(t, err, canonical)
 				require.Equal(t, withoutPlaces(s), withoutPlaces(again))
+				return tree + canonical + "\n"
+			case "script":
+				s, err := ParseScript(d.Input)
+				if err != nil {
+					return err.Error() + "\n"
+				}
+				tree, canonical := dumpScript(s), PrintScript(s)
+				again, err := ParseScript(canonical)
+				require.NoError(t, err, canonical)
+				require.Equal(t, withoutPlaces(s.Statements), withoutPlaces(again.Statements))
 				return tree + canonical + "\n"
 			case "expr":
 				var b strings.Builder

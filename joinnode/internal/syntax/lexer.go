@@ -56,7 +56,7 @@ func (l *lexer) next() token {
 		return token{kind: invalid, pos: l.failed.Pos, end: len(l.sql), err: l.failed}
 	}
 	t.end, l.behind = l.at.Offset, l.at
-	l.named = t.kind == word || t.kind == quotedWord || t.is("]")
+	l.named = t.kind == word || t.kind == quotedWord || t.is("]") || t.is("@")
 	l.segment = named && t.is(".")
 	return t
 }

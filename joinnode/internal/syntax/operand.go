@@ -9,6 +9,41 @@ import (
 func (p *parser) operand(least precedence) (Expr, error) {
 	t := p.tok
 	switch {
+	case t.is("NOT"):
+		if least > negation {
+			return nil, p.errorAt(t.pos, "put NOT and its condition in parentheses", "expected an operand, found NOT")
+		}
+		return p.prefix("NOT", negation)
+	case t.is("-"), t.is("+"):
+		return p.prefix(t.raw, sign)
+	}
+	x, err := p.primary()
+	if err != nil || !p.tok.is("?") {
+		return x, err
+	}
+	return p.orDefault(t.pos, x)
+}
+
+// prefix reads a prefix operator and what it applies to.
+func (p *parser) prefix(op string, binds precedence) (Expr, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	pos := p.advance().pos
+	x, err := p.binary(binds)
+	if err != nil {
+		return nil, err
+	}
+	return &Unary{Pos: pos, Op: op, X: x}, nil
+}
+
+// primary reads an operand without the operators around it.
+func (p *parser) primary() (Expr, error) {
+	t := p.tok
+	switch {
+	case p.beginsInterval():
+		return p.interval()
 	case t.kind == number:
 		return p.numeral()
 	case t.kind == text:
@@ -25,6 +60,8 @@ func (p *parser) operand(least precedence) (Expr, error) {
 			return p.call()
 		}
 		return p.column()
+	case t.is("@"):
+		return p.column()
 	}
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -35,23 +72,6 @@ func (p *parser) operand(least precedence) (Expr, error) {
 		return p.group()
 	case t.is("CASE"):
 		return p.caseExpression()
-	case t.is("NOT"):
-		if least > negation {
-			return nil, p.errorAt(t.pos, "put NOT and its condition in parentheses", "expected an operand, found NOT")
-		}
-		p.advance()
-		x, err := p.binary(negation)
-		if err != nil {
-			return nil, err
-		}
-		return &Unary{Pos: t.pos, Op: "NOT", X: x}, nil
-	case t.is("-"), t.is("+"):
-		p.advance()
-		x, err := p.binary(sign)
-		if err != nil {
-			return nil, err
-		}
-		return &Unary{Pos: t.pos, Op: t.raw, X: x}, nil
 	}
 	return nil, p.noName("an expression")
 }
@@ -172,7 +192,8 @@ func (p *parser) argument() (Expr, error) {
 	return p.expression()
 }
 
-// column reads a path such as s.items[0].price or s['odd key'].
+// column reads a path such as s.items[0].price or s['odd key'], or one that
+// begins at the parent row: @.id.
 func (p *parser) column() (Expr, error) {
 	first := p.advance()
 	c := &Column{Pos: first.pos, Path: []Step{{Name: first.value, Quoted: first.kind == quotedWord}}}

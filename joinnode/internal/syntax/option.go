@@ -1,27 +1,27 @@
 package syntax
 
-// with reads WITH (name = value, …).
-func (p *parser) with(s *Select) error {
+// with reads WITH (name = value, …) and appends its options to those given.
+func (p *parser) with(options []Option) ([]Option, error) {
 	p.advance()
 	if err := p.expect("(", "behind WITH"); err != nil {
-		return err
+		return nil, err
 	}
 	for {
 		if p.tok.kind != word {
-			return p.unexpected("the name of an option")
+			return nil, p.unexpected("the name of an option")
 		}
 		name := p.advance()
 		o := Option{Pos: name.pos, Name: name.upper}
 		if !p.accept("=") && !p.accept("==") {
-			return p.unexpected(`"=" behind ` + clip(o.Name))
+			return nil, p.unexpected(`"=" behind ` + clip(o.Name))
 		}
 		var err error
 		if o.Value, o.Quote, err = p.optionValue(o.Name); err != nil {
-			return err
+			return nil, err
 		}
-		s.With = append(s.With, o)
+		options = append(options, o)
 		if !p.accept(",") {
-			return p.closeList("WITH")
+			return options, p.closeList("WITH")
 		}
 	}
 }

@@ -16,6 +16,8 @@ const (
 // Parse reads one SELECT statement, with or without a final semicolon. Every
 // error is an *Error with Kind ErrSyntax.
 //
+// What only table scripts know (ScriptOnly) is refused; ParseScript reads it.
+//
 // The grammar is StreamSQL's, with WITHIN and the clauses that package plan
 // refuses. Two of its rules differ from other dialects: "x" in double quotes is
 // a string, as in StreamSQL, never a name (names are quoted in backquotes), and
@@ -35,6 +37,9 @@ func Parse(sql string) (*Select, error) {
 	p.accept(";")
 	if p.tok.kind != endOfText {
 		return nil, p.unexpected("the end of the statement")
+	}
+	if what, at, found := ScriptOnly(s); found {
+		return nil, p.errorAt(at, "give the query a name: Name := SELECT …", "%s is for table scripts", what)
 	}
 	return s, nil
 }
@@ -58,9 +63,7 @@ func ParseExpr(sql string) (Expr, error) {
 
 // parser is a recursive-descent parser for clauses and a Pratt parser for
 // expressions. Its methods read from tok on, and leave in tok the first token
-// that is not theirs. Scripts (:= and the like, whose symbols the lexer knows
-// already) can add a method beside selectStatement for each statement, and a
-// case of operand for each new literal or prefix.
+// that is not theirs.
 type parser struct {
 	lexer     lexer
 	tok       token    // the next token

@@ -12,9 +12,9 @@ import (
 //
 // Where two spellings mean the same, the one that StreamSQL reads as well is
 // preferred: "it's" over 'it”s', s['odd key'] over s.`odd key`.
-func Print(s *Select) string {
+func Print(q Query) string {
 	var p printer
-	p.statement(s)
+	p.query(q)
 	return p.String()
 }
 
@@ -33,7 +33,7 @@ func (p *printer) write(parts ...string) {
 	}
 }
 
-func (p *printer) statement(s *Select) {
+func (p *printer) selectStatement(s *Select) {
 	p.write("SELECT ")
 	if s.Distinct.Line != 0 {
 		p.write("DISTINCT ")
@@ -52,6 +52,7 @@ func (p *printer) statement(s *Select) {
 		p.source(src)
 	}
 	for i := range s.Joins {
+		p.write(" ")
 		p.join(&s.Joins[i])
 	}
 	if s.Match != nil {
@@ -61,7 +62,12 @@ func (p *printer) statement(s *Select) {
 	p.list(" GROUP BY ", s.GroupBy)
 	p.clause(" HAVING ", s.Having)
 	p.with(s.With)
-	for i, o := range s.OrderBy {
+	p.orderBy(s.OrderBy)
+	p.clause(" LIMIT ", s.Limit)
+}
+
+func (p *printer) orderBy(list []Order) {
+	for i, o := range list {
 		if i == 0 {
 			p.write(" ORDER BY ")
 		}
@@ -70,8 +76,10 @@ func (p *printer) statement(s *Select) {
 		if o.Desc {
 			p.write(" DESC")
 		}
+		if o.NullsLast {
+			p.write(" NULLS LAST")
+		}
 	}
-	p.clause(" LIMIT ", s.Limit)
 }
 
 func (p *printer) comma(i int) {
@@ -98,16 +106,18 @@ func (p *printer) list(opening string, list []Expr) {
 }
 
 func (p *printer) source(s Source) {
-	p.write(quoteSource(s.Name))
+	p.name(s.Parts)
 	if s.Alias != "" {
 		p.write(" AS ", quoteAlias(s.Alias))
 	}
 }
 
 func (p *printer) join(j *Join) {
-	p.write(" ")
-	if j.Kind != InnerJoin {
+	if j.Kind != InnerJoin || j.Explicit {
 		p.write(j.Kind.String(), " ")
+	}
+	if j.Temporal {
+		p.write("TEMPORAL ")
 	}
 	p.write("JOIN ")
 	p.source(j.Source)
@@ -125,13 +135,17 @@ func (p *printer) with(options []Option) {
 	for i, o := range options {
 		p.comma(i)
 		p.write(o.Name, " = ")
-		if o.Quote {
-			p.write(quoteText(o.Value))
-		} else {
-			p.write(o.Value)
-		}
+		p.value(o)
 	}
 	p.write(")")
+}
+
+func (p *printer) value(o Option) {
+	if o.Quote {
+		p.write(quoteText(o.Value))
+	} else {
+		p.write(o.Value)
+	}
 }
 
 // expr writes e, in parentheses if it binds less tightly than around requires.
@@ -144,7 +158,9 @@ func (p *printer) expr(e Expr, around precedence) {
 	case *Column:
 		p.path(e.Path)
 	case *Star:
-		if e.Qualifier != "" {
+		if e.Qualifier == parentRow {
+			p.write(parentRow, ".")
+		} else if e.Qualifier != "" {
 			p.write(quoteName(e.Qualifier), ".")
 		}
 		p.write("*")
@@ -156,6 +172,8 @@ func (p *printer) expr(e Expr, around precedence) {
 		p.write(strconv.FormatBool(e.Value)) // StreamSQL knows only the lower-case spelling
 	case *Null:
 		p.write("NULL")
+	case *Interval:
+		p.write("INTERVAL ", e.Text)
 	case *Unary:
 		p.unary(e)
 	case *Binary:
@@ -267,6 +285,8 @@ func (p *printer) path(path []Step) {
 			p.write("[", strconv.Itoa(s.Index), "]")
 		case i == 0 && s.Quoted:
 			p.write(backquote(s.Name))
+		case i == 0 && s.Name == parentRow:
+			p.write(parentRow)
 		case i == 0:
 			p.write(quoteName(s.Name))
 		case s.Quoted || !isSegment(s.Name):
@@ -292,16 +312,6 @@ func quoteAlias(name string) string {
 		return name
 	}
 	return quoteName(name)
-}
-
-// quoteSource writes the name of a stream or table. Dots inside are part of it.
-func quoteSource(name string) string {
-	for i, part := range strings.Split(name, ".") {
-		if quoteName(part) != part || i == 0 && joinWord(upperASCII(part)) {
-			return backquote(name)
-		}
-	}
-	return name
 }
 
 // isSegment tells whether name can stand unquoted behind a dot.

@@ -110,8 +110,23 @@ func drawExpr(t *rapid.T, depth int) Expr {
 	}
 }
 
+// drawName draws a table's name, which can begin with @ where a source can.
+func drawName(t *rapid.T, source bool) []Ident {
+	var parts []Ident
+	if source && rapid.IntRange(0, 9).Draw(t, "parent") == 0 {
+		parts = append(parts, Ident{Name: parentRow})
+	}
+	for range rapid.IntRange(1-len(parts), 2).Draw(t, "parts") {
+		name := anyName.Draw(t, "name")
+		quoted := quoteName(name) != name || len(parts) == 0 && joinWord(upperASCII(name)) || rapid.Bool().Draw(t, "quoted")
+		parts = append(parts, Ident{Name: name, Quoted: quoted})
+	}
+	return parts
+}
+
 func drawSource(t *rapid.T) Source {
-	s := Source{Name: anyName.Draw(t, "source")}
+	s := Source{Parts: drawName(t, false)}
+	s.Name = Name{Parts: s.Parts}.String()
 	if rapid.Bool().Draw(t, "aliased") {
 		s.Alias = anyName.Draw(t, "alias")
 	}

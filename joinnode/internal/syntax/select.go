@@ -49,7 +49,7 @@ func (p *parser) item() (Item, error) {
 	case t.is("*"):
 		p.advance()
 		item.Expr = &Star{Pos: t.pos}
-	case t.isName() && p.peek(1).is(".") && p.peek(2).is("*"):
+	case (t.isName() || t.is("@")) && p.peek(1).is(".") && p.peek(2).is("*"):
 		p.advance()
 		p.advance()
 		p.advance()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // dump writes a tree with every node visible, so that a golden file shows how
@@ -33,6 +34,8 @@ func dump(e Expr) string {
 		return fmt.Sprint(e.Value)
 	case *Null:
 		return "null"
+	case *Interval:
+		return fmt.Sprintf("(interval %s = %s)", e.Text, time.Duration(e.D))
 	case *Unary:
 		return node(e.Op, e.X)
 	case *Binary:
@@ -109,20 +112,12 @@ func dumpSelect(s *Select) string {
 		}
 		b.WriteString("\n")
 	}
-	source := func(s Source) string { return strings.TrimSuffix(s.Name+" as "+s.Alias, " as ") }
-	b.WriteString("from " + source(s.From) + "\n")
+	b.WriteString("from " + dumpSource(s.From) + "\n")
 	for _, m := range s.More {
-		b.WriteString("from " + source(m) + "\n")
+		b.WriteString("from " + dumpSource(m) + "\n")
 	}
 	for _, j := range s.Joins {
-		fmt.Fprintf(&b, "%s join %s", strings.ToLower(j.Kind.String()), source(j.Source))
-		if j.Within != nil {
-			fmt.Fprintf(&b, " within %d", j.Within.D)
-		}
-		if j.On != nil {
-			b.WriteString(" on " + dump(j.On))
-		}
-		b.WriteString("\n")
+		b.WriteString(dumpJoin(j))
 	}
 	if s.Match != nil {
 		b.WriteString("match {" + s.Match.Text + "}\n")
@@ -136,16 +131,113 @@ func dumpSelect(s *Select) string {
 	if s.Having != nil {
 		b.WriteString("having " + dump(s.Having) + "\n")
 	}
-	for _, o := range s.With {
-		fmt.Fprintf(&b, "with %s = %s quoted=%t\n", o.Name, o.Value, o.Quote)
-	}
-	for _, o := range s.OrderBy {
-		fmt.Fprintf(&b, "order by %s desc=%t\n", dump(o.Expr), o.Desc)
-	}
+	b.WriteString(dumpOptions(s.With))
+	b.WriteString(dumpOrder(s.OrderBy))
 	if s.Limit != nil {
 		b.WriteString("limit " + dump(s.Limit) + "\n")
 	}
 	return b.String()
+}
+
+func dumpSource(s Source) string { return strings.TrimSuffix(s.Name+" as "+s.Alias, " as ") }
+
+func dumpJoin(j Join) string {
+	var b strings.Builder
+	if j.Explicit {
+		b.WriteString("explicit ")
+	}
+	if j.Temporal {
+		b.WriteString("temporal ")
+	}
+	fmt.Fprintf(&b, "%s join %s", strings.ToLower(j.Kind.String()), dumpSource(j.Source))
+	if j.Within != nil {
+		fmt.Fprintf(&b, " within %d", j.Within.D)
+	}
+	if j.On != nil {
+		b.WriteString(" on " + dump(j.On))
+	}
+	return b.String() + "\n"
+}
+
+func dumpOptions(options []Option) string {
+	var b strings.Builder
+	for _, o := range options {
+		fmt.Fprintf(&b, "with %s = %s quoted=%t\n", o.Name, o.Value, o.Quote)
+	}
+	return b.String()
+}
+
+func dumpOrder(list []Order) string {
+	var b strings.Builder
+	for _, o := range list {
+		fmt.Fprintf(&b, "order by %s desc=%t", dump(o.Expr), o.Desc)
+		if o.NullsLast {
+			b.WriteString(" nulls last")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// dumpScript writes a line for each statement and, indented, one for each part
+// of its query.
+func dumpScript(s *Script) string {
+	var b strings.Builder
+	for _, st := range s.Statements {
+		switch st := st.(type) {
+		case *Import:
+			b.WriteString("import " + dumpName(st.Name) + "\n" + indent(dumpOptions(st.Options)))
+		case *Export:
+			b.WriteString("export " + dumpName(st.Name.Parts...) + " to " + dumpName(st.To) + "\n")
+		case *Define:
+			b.WriteString("define " + dumpName(st.Name.Parts...) + "\n")
+			if st.Column != nil {
+				b.WriteString(indent("column " + dump(st.Column) + "\n"))
+			}
+			b.WriteString(indent(dumpQuery(st.Query)))
+		}
+	}
+	return b.String()
+}
+
+func dumpName(parts ...Ident) string {
+	var list []string
+	for _, p := range parts {
+		if p.Quoted {
+			p.Name = "`" + p.Name + "`"
+		}
+		list = append(list, p.Name)
+	}
+	return strings.Join(list, " . ")
+}
+
+func dumpQuery(q Query) string {
+	var b strings.Builder
+	switch q := q.(type) {
+	case *Select:
+		b.WriteString(dumpSelect(q))
+	case *DistinctOn:
+		b.WriteString("distinct " + dumpSource(q.Source) + "\n")
+		for _, e := range q.On {
+			b.WriteString("on " + dump(e) + "\n")
+		}
+		b.WriteString(dumpOrder(q.OrderBy) + dumpOptions(q.With))
+	case *StreamOn:
+		b.WriteString("stream on " + q.On.String() + "\n" + dumpSelect(q.Query))
+	case *Relation:
+		for _, j := range q.Joins {
+			b.WriteString(dumpJoin(j))
+		}
+		b.WriteString(dumpOrder(q.OrderBy))
+	}
+	return b.String()
+}
+
+func indent(lines string) string {
+	if lines == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ") + "\n"
 }
 
 // withoutPlaces zeroes every position and span below tree, a pointer, except

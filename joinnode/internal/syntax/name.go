@@ -1,0 +1,43 @@
+package syntax
+
+// parentRow is how a nested table names the row that it belongs to.
+const parentRow = "@"
+
+// ident makes a name of a token.
+func (t token) ident() Ident {
+	return Ident{Pos: t.pos, Name: t.value, Quoted: t.kind == quotedWord}
+}
+
+// tableName reads the name of a table, with its parent's in front of it.
+func (p *parser) tableName(expected string) (Name, error) {
+	var n Name
+	for {
+		if !p.tok.isName() {
+			return n, p.noName(expected)
+		}
+		n.Parts = append(n.Parts, p.advance().ident())
+		if !p.accept(".") {
+			return n, nil
+		}
+		expected = "a name behind the dot"
+	}
+}
+
+// name writes the parts of a table's name.
+func (p *printer) name(parts []Ident) {
+	for i, part := range parts {
+		if i > 0 {
+			p.write(".")
+		}
+		switch {
+		case part.Quoted:
+			p.write(backquote(part.Name))
+		case i == 0 && part.Name == parentRow:
+			p.write(parentRow)
+		case i == 0 && joinWord(upperASCII(part.Name)):
+			p.write(backquote(part.Name))
+		default:
+			p.write(quoteName(part.Name))
+		}
+	}
+}
