@@ -4,9 +4,6 @@ import (
 	"errors"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
-	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 // ErrStarted is returned by Adopt when the new query already has rows or state.
@@ -27,9 +24,9 @@ func (p *Pipeline) Adopt(old *Pipeline) (differs string, err error) {
 	if !p.freshLocked() {
 		return "", ErrStarted
 	}
-	t, differs := plan.Compare(old.plan, p.plan)
+	inherit, differs := p.graph.heir(old.graph)
 	var successor *Pipeline
-	if t != nil {
+	if inherit != nil {
 		successor = p
 	}
 	first, begun := old.close(operator.ClosedByReload, successor)
@@ -37,8 +34,8 @@ func (p *Pipeline) Adopt(old *Pipeline) (differs string, err error) {
 		return "the old query was stopped before", nil
 	}
 	p.followLocked(old.done, old.sinks)
-	if t != nil && begun {
-		p.predecessor, p.transfer = old, t
+	if inherit != nil && begun {
+		p.from = handover{old, inherit}
 		p.queue.startLocked()
 	}
 	return differs, nil
@@ -65,66 +62,22 @@ func (p *Pipeline) followLocked(done <-chan struct{}, sinks *SinkGoroutine) {
 	p.sinks.Follow(sinks)
 }
 
+// handover is whose state is taken over, and how.
+type handover struct {
+	old     *Pipeline // nil: nobody's
+	inherit func()
+}
+
 // inherit waits for the predecessor's loop and takes its state over; without a
 // predecessor it does nothing.
-func (p *Pipeline) inherit(old *Pipeline) {
-	if old == nil {
+func (p *Pipeline) inherit(from handover) {
+	if from.old == nil {
 		return
 	}
-	<-old.loopDone
-	p.now = old.now
-	p.counters.inherit(old.counters) // before rows are counted that the new WHERE rejects
-	for i := range p.graph.stages {
-		s, o := &p.graph.stages[i], &old.graph.stages[i]
-		t := &p.transfer.Stages[i]
-		if err := s.join.Adopt(o.join, t.Left.Columns, t.Right.Columns, p.keep(i, t.Left), p.keep(i, t.Right)); err != nil {
-			// Compare has checked the graphs: this is a defect, and the only
-			// thing left to do is to say that state was lost.
-			p.cfg.Log.Error("join stage %d: state could not be taken over: %v", i+1, err)
-		}
-		s.left.seq, s.left.progress = o.left.seq, o.left.progress
-		s.right.seq, s.right.progress = o.right.seq, o.right.progress
-	}
-	for i := range p.graph.sources {
-		s, o := &p.graph.sources[i], &old.graph.sources[i]
-		s.progress, s.last, s.seen = o.progress, o.last, o.seen
-		s.head.seq = max(s.head.seq, o.head.seq)
-	}
-	p.transfer = nil
+	<-from.old.loopDone
+	p.now = from.old.now
+	p.counters.inherit(from.old.counters)
+	from.inherit()
 	p.publish(0)
 	p.queue.ring() // to look for what is due
-}
-
-// keep applies the conjuncts that are new to the rows of a port; rows that they
-// reject leave as filtered.
-func (p *Pipeline) keep(stage int, t plan.PortTransfer) func(row.Row) bool {
-	if t.Filter == nil {
-		return nil
-	}
-	ctx := p.graph.stages[stage].context
-	return func(r row.Row) bool {
-		if t.Filter(ctx, r) == value.True {
-			return true
-		}
-		p.counters.drop(stage, operator.Filtered, false, nil)
-		return false
-	}
-}
-
-// inherit goes on with the old query's counts, except for those that the
-// operators keep: they bring theirs.
-func (c *counters) inherit(old *counters) {
-	c.rowsIn, c.rowsOut = old.rowsIn, old.rowsOut
-	copy(c.drops, old.drops)
-	copy(c.pending, old.pending)
-	copy(c.failed, old.failed)
-	copy(c.unlike, old.unlike)
-	copy(c.skewSince, old.skewSince)
-	for i := range c.overflowed {
-		c.overflowed[i].Add(old.overflowed[i].Load())
-		c.rejected[i] = old.rejectedBy(i)
-		context, before := c.p.graph.stages[i].context, old.p.graph.stages[i].context
-		context.TypeMismatch, context.FunctionErrors = before.TypeMismatch, before.FunctionErrors
-	}
-	c.refused.Add(old.refused.Load())
 }

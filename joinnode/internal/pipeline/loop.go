@@ -1,16 +1,12 @@
 package pipeline
 
-import (
-	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-)
-
 // loop is the one goroutine that touches operators. What it does for every row
-// is in this file: there is no lock, no clock and no allocation in it. What can
-// be done for many rows at once is done every publishEvery rows.
-func (p *Pipeline) loop(pre *Pipeline) {
+// is in this file and in the graph's arrive: there is no lock, no clock and no
+// allocation in it. What can be done for many rows at once is done every
+// publishEvery rows.
+func (p *Pipeline) loop(from handover) {
 	defer close(p.loopDone)
-	p.inherit(pre)
+	p.inherit(from)
 	// The batch at hand is known to other code by its address, so it lives on the
 	// heap: one for all rounds, or each wake-up would cost an allocation.
 	var taken, spare batch
@@ -47,7 +43,7 @@ func (p *Pipeline) run(b *batch) {
 	open := 0
 	for i := range b.arrivals {
 		if i%aheadRows == 0 {
-			p.graph.ahead.show(b, i)
+			p.graph.show(b, i)
 		}
 		p.step(&b.arrivals[i])
 		if b.arrivals[i].marker == nil {
@@ -61,7 +57,15 @@ func (p *Pipeline) run(b *batch) {
 	p.current, p.batch = nil, nil
 }
 
-// step is one arrival (semantics.md §4; the operators do points 4 to 8).
+// lose hands rows that found no room to the late output.
+func (p *Pipeline) lose(b *batch) {
+	for i := range b.lost {
+		a := &b.lost[i]
+		p.late(p.graph.lost(a), func() []byte { return b.bytes(a.raw) })
+	}
+}
+
+// step is one arrival.
 func (p *Pipeline) step(a *arrival) {
 	p.current = a
 	if a.now > p.now {
@@ -72,32 +76,7 @@ func (p *Pipeline) step(a *arrival) {
 		return
 	}
 	p.counters.rowsIn++
-	src := &p.graph.sources[a.input]
-	rec := operator.Record{TS: a.now, Diff: 1, Row: row.Row{Enc: p.batch.bytes(a.enc), Side: a.side}}
-	if p.graph.event {
-		src.heard(a.now)
-		rec.TS = a.ts
-		switch {
-		case a.badTime:
-			p.drop(src, rec, operator.BadTimestamp)
-			return
-		case p.future(a):
-			p.drop(src, rec, operator.FutureTimestamp)
-			return
-		}
-		src.advance(a.ts, false)
-		if a.ts < src.progress.Low {
-			p.drop(src, rec, operator.Late)
-			return
-		}
-	}
-	src.head.Emit(rec)
-	p.graph.endStep()
-}
-
-func (p *Pipeline) future(a *arrival) bool {
-	skew := p.plan.Time.MaxFutureSkew
-	return skew > 0 && a.ts > a.now && a.ts-a.now > int64(skew)
+	p.graph.arrive(a)
 }
 
 // publish makes counters visible, hands results to the emitter and gives room
@@ -106,4 +85,17 @@ func (p *Pipeline) publish(rows int) {
 	p.counters.publish()
 	p.queue.settle(rows, p.out.fill.waiting)
 	p.out.deliver()
+}
+
+// end flushes, or leaves the state to the successor, and delivers what is left.
+func (p *Pipeline) end() {
+	p.mu.Lock()
+	why, successor := p.closeWhy, p.successor
+	p.mu.Unlock()
+	if successor == nil {
+		p.graph.flush(why)
+	}
+	p.publish(0)
+	p.queue.release()
+	p.out.close()
 }

@@ -54,14 +54,14 @@ func (o *outbox) Describe() operator.Description {
 }
 
 // late passes a dropped row to the late output, if somebody listens.
-func (p *Pipeline) late(input int, watermark, ts int64, why operator.Reason, json func() []byte) {
+func (p *Pipeline) late(l Late, json func() []byte) {
 	if !p.cfg.WantLate() {
 		return
 	}
-	if watermark == minTime {
-		watermark = 0
+	if l.Watermark == minTime {
+		l.Watermark = 0
 	}
-	p.out.fill.add(json(), outgoing{kind: outLate, late: Late{Input: input, Reason: why, TS: ts, Watermark: watermark}})
+	p.out.fill.add(json(), outgoing{kind: outLate, late: l})
 }
 
 func (o *outbox) marker(ch chan struct{}) {

@@ -13,7 +13,6 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-	"github.com/streamjoin/streamjoin/joinnode/internal/warning"
 )
 
 // Config is what a pipeline needs beside its plan.
@@ -65,9 +64,8 @@ type Late struct {
 // use.
 type Pipeline struct {
 	cfg   Config
-	plan  *plan.Plan
 	queue *queue
-	graph *graph
+	graph graph
 	out   *outbox
 
 	loopDone chan struct{} // the loop has ended; its state may be taken over
@@ -81,9 +79,8 @@ type Pipeline struct {
 	closeWhy  operator.CloseReason
 	successor *Pipeline // takes the state over; nil: nobody
 	// Set before the loop starts, by Adopt or Follow.
-	predecessor *Pipeline       // whose state is taken over; nil: none
-	transfer    *plan.Transfer  // how
-	after       <-chan struct{} // closed when the old query's last result is out
+	from  handover
+	after <-chan struct{} // closed when the old query's last result is out
 
 	// Owned by the loop.
 	now      int64 // the instant of the step at hand
@@ -94,26 +91,32 @@ type Pipeline struct {
 	counters *counters
 }
 
-// New builds the graph. Nothing runs before the first row.
+// New makes a pipeline of a stream join. Nothing runs before the first row.
 func New(p *plan.Plan, cfg Config) (*Pipeline, error) {
-	pl := &Pipeline{cfg: cfg, plan: p, queue: newQueue(cfg), now: minTime,
-		loopDone: make(chan struct{}), done: make(chan struct{}), sinks: &SinkGoroutine{}}
-	pl.queue.sinks = pl.sinks
+	pl := newPipeline(cfg)
 	pl.queue.coarse, pl.queue.skew = !p.ReadsClock, int64(p.Time.MaxFutureSkew)
-	pl.counters = newCounters(pl)
-	pl.out = newOutbox(pl)
-	g, err := newGraph(pl)
+	g, err := newJoinGraph(pl, p)
 	if err != nil {
 		return nil, err
 	}
 	pl.graph = g
-	pl.queue.onFirst = func() {
-		pre := pl.predecessor
-		pl.predecessor = nil // or every reload would keep the one before alive
-		go pl.loop(pre)
-		go pl.out.run(pl.after)
-	}
 	return pl, nil
+}
+
+// newPipeline makes everything but the graph.
+func newPipeline(cfg Config) *Pipeline {
+	p := &Pipeline{cfg: cfg, queue: newQueue(cfg), now: minTime,
+		loopDone: make(chan struct{}), done: make(chan struct{}), sinks: &SinkGoroutine{}}
+	p.queue.sinks = p.sinks
+	p.counters = newCounters(p)
+	p.out = newOutbox(p)
+	p.queue.onFirst = func() {
+		from := p.from
+		p.from = handover{} // or every reload would keep the one before alive
+		go p.loop(from)
+		go p.out.run(p.after)
+	}
+	return p
 }
 
 // Put admits all rows or none, in order. It returns ErrClosed after Stop, and
@@ -187,47 +190,4 @@ func (p *Pipeline) close(why operator.CloseReason, successor *Pipeline) (first, 
 		go p.out.run(p.after)
 	}
 	return true, begun
-}
-
-// lose hands rows that found no room to the late output.
-func (p *Pipeline) lose(b *batch) {
-	for i := range b.lost {
-		a := &b.lost[i]
-		ts := a.ts
-		switch {
-		case !p.plan.Time.Event():
-			ts = a.now
-		case a.badTime:
-			ts = 0
-		}
-		p.late(a.input, p.graph.sources[a.input].progress.Seen, ts, operator.Overflow, func() []byte { return b.bytes(a.raw) })
-	}
-}
-
-func (p *Pipeline) drop(src *source, rec operator.Record, why operator.Reason) {
-	var describe func() string
-	if why == operator.BadTimestamp {
-		describe = func() string { return p.timeOf(src.input, rec.Row) }
-	}
-	p.counters.drop(src.stage, why, false, describe)
-	p.late(src.input, src.progress.Seen, rec.TS, why, func() []byte { return p.batch.bytes(p.current.raw) })
-}
-
-// timeOf shows what a row has in the field of its time.
-func (p *Pipeline) timeOf(input int, r row.Row) string {
-	return warning.Field(p.plan.Time.Text, r.Col(p.plan.Inputs[input].TimeCol))
-}
-
-// end flushes in cascade order (semantics.md §5), or leaves the state to the
-// successor, and delivers what is left.
-func (p *Pipeline) end() {
-	p.mu.Lock()
-	why, successor := p.closeWhy, p.successor
-	p.mu.Unlock()
-	if successor == nil {
-		p.graph.flush(why)
-	}
-	p.publish(0)
-	p.queue.release()
-	p.out.close()
 }

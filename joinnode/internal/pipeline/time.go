@@ -13,12 +13,12 @@ const (
 // advance brings the query's time to t, through every instant on the way at
 // which something falls due. So results do not depend on how late a timer was.
 func (p *Pipeline) advance(t int64) {
-	if !p.graph.timePasses() {
+	if !p.graph.clocked() {
 		p.now = max(p.now, t)
 		return
 	}
 	for {
-		due, ok := p.nextDue()
+		due, ok := p.graph.nextDue()
 		if !ok || due > t || due <= p.now {
 			break
 		}
@@ -27,35 +27,10 @@ func (p *Pipeline) advance(t int64) {
 	p.tick(t)
 }
 
-// nextDue is the least clock reading at which an operator has something to
-// emit, if nothing more arrives.
-func (p *Pipeline) nextDue() (int64, bool) {
-	if !p.plan.Time.Event() {
-		return p.graph.nextClocked()
-	}
-	return p.graph.nextIdle()
-}
-
-// tick is one timer event, or the passing of time before an arrival. In
-// processing time the clock drives all ports, downstream first: at one instant
-// an operator gives up its own due rows before rows that fall due upstream
-// reach it. In event time only idle inputs follow the clock.
 func (p *Pipeline) tick(t int64) {
-	if t <= p.now {
-		return
-	}
-	p.now = t
-	if !p.plan.Time.Event() {
-		p.graph.advanceClock(t)
-		p.graph.endStep()
-		return
-	}
-	// Idle inputs follow the clock continuously: what was only forgotten before t
-	// is gone when something falls due at t.
-	for _, at := range [...]int64{t - 1, t} {
-		if p.graph.advanceIdle(at) {
-			p.graph.endStep()
-		}
+	if t > p.now {
+		p.now = t
+		p.graph.tick(t)
 	}
 }
 
@@ -64,16 +39,16 @@ func (p *Pipeline) tick(t int64) {
 // may have taken long, and a clock that was set back must be waited for. A timer
 // that comes earlier is left alone, it looks again.
 func (p *Pipeline) setTimer() {
-	if !p.graph.timePasses() {
+	if !p.graph.clocked() {
 		return // only rows move time
 	}
 	now := p.cfg.Clock.Now().UnixNano()
 	at := int64(maxTime)
-	if due, ok := p.nextDue(); ok {
+	if due, ok := p.graph.nextDue(); ok {
 		at = due
 	}
-	if p.graph.timePasses() && p.graph.rows() > 0 {
-		at = min(at, addTime(now, p.graph.sweep))
+	if sweep, ok := p.graph.sweep(); ok {
+		at = min(at, addTime(now, sweep))
 	}
 	if p.timer != nil && p.timerAt <= at && at < maxTime {
 		return

@@ -16,7 +16,7 @@ func TestTimerForTheEarliestDueRow(t *testing.T) {
 		s := begin(t, left, c.use)
 		defer s.Stop()
 		// A coarse sweep would come after 1.25 s; here it is out of the way.
-		s.graph.sweep = 1000 * second
+		s.graph.(*joinGraph).sweeps = 1000 * second
 		s.put(t, s.row(0, "a1", 1))
 		synctest.Wait()
 		require.Equal(t, []int64{10*second + 1}, c.pending())
@@ -58,7 +58,7 @@ func TestTimerThatFiresEarly(t *testing.T) {
 		c := newClock()
 		s := begin(t, left, c.use)
 		defer s.Stop()
-		s.graph.sweep = 1000 * second
+		s.graph.(*joinGraph).sweeps = 1000 * second
 		s.put(t, s.row(0, "a1", 1))
 		synctest.Wait()
 		c.mu.Lock()
@@ -81,7 +81,7 @@ func TestClockSetBack(t *testing.T) {
 		c := newClock()
 		s := begin(t, left, c.use)
 		defer s.Stop()
-		s.graph.sweep = 1e6 * second
+		s.graph.(*joinGraph).sweeps = 1e6 * second
 		s.put(t, s.row(0, "a1", 1))
 		synctest.Wait()
 		c.set(10 * second)

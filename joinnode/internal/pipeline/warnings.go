@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rulego/streamsql/logger"
@@ -13,22 +12,17 @@ import (
 )
 
 // warnings logs the losses of a query and what else its user should know, each
-// kind of trouble of each stage throttled for itself.
+// kind of trouble of each place throttled for itself.
 type warnings struct {
-	log    *warning.Log
-	stages []string // as they are called
+	log *warning.Log
 }
 
-func newWarnings(log logger.Logger, clock Clock, stages int) *warnings {
-	w := &warnings{log: warning.New(log, clock.Now)}
-	for i := range stages {
-		w.stages = append(w.stages, fmt.Sprintf("join stage %d", i+1))
-	}
-	return w
+func newWarnings(log logger.Logger, clock Clock) *warnings {
+	return &warnings{log: warning.New(log, clock.Now)}
 }
 
-// losses says, for each reason of a drop, which counter shows it and what to do
-// about it.
+// losses says, for each reason for which a stream join drops rows, which counter
+// shows it and what to do about it.
 var losses = [operator.NumReasons]warning.Loss{
 	operator.Late: {Counter: "late_dropped", What: "rows came later than WITHIN and were dropped",
 		Todo: "enlarge WITHIN, or mend the source's order or clock"},
@@ -47,9 +41,10 @@ var losses = [operator.NumReasons]warning.Loss{
 		Todo: warning.Overflow},
 }
 
-// drop warns of dropped rows; last describes the last of them, if it is not nil.
-func (w *warnings) drop(stage int, why operator.Reason, rows int64, last func() string) {
-	w.log.Lost(w.stages[stage], &losses[why], rows, last)
+// loss warns of rows that were lost at a place of the query; last describes the
+// last of them, if it is not nil.
+func (w *warnings) loss(place string, l *warning.Loss, rows int64, last func() string) {
+	w.log.Lost(place, l, rows, last)
 }
 
 func (w *warnings) refused() {
@@ -58,30 +53,30 @@ func (w *warnings) refused() {
 	}
 }
 
-func (w *warnings) skew(stage int, skew, within int64) {
-	if _, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "skew"}, 1); due {
+func (w *warnings) skew(place string, skew, within int64) {
+	if _, due := w.log.Due(warning.Kind{Place: place, What: "skew"}, 1); due {
 		ahead := "left"
 		if skew < 0 {
 			ahead, skew = "right", -skew
 		}
 		w.log.Warn("%s: the %s stream is %s ahead of the other in event time (WITHIN is %s): its rows expire that much too early for the other side, so pairs further apart than %s are missed; align the sources or enlarge WITHIN",
-			w.stages[stage], ahead, syntax.FormatDuration(time.Duration(skew)), syntax.FormatDuration(time.Duration(within)),
+			place, ahead, syntax.FormatDuration(time.Duration(skew)), syntax.FormatDuration(time.Duration(within)),
 			syntax.FormatDuration(max(time.Duration(within-skew), 0)))
 	}
 }
 
-func (w *warnings) functionErrors(stage int, calls int64, last error) {
-	if n, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "function errors"}, calls); due {
-		w.log.Warn("%s: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", w.stages[stage], n, last)
+func (w *warnings) functionErrors(place string, calls int64, last error) {
+	if n, due := w.log.Due(warning.Kind{Place: place, What: "function errors"}, calls); due {
+		w.log.Warn("%s: %d function calls failed and gave NULL (counter function_errors), the last one with: %v", place, n, last)
 	}
 }
 
 // mismatches tells whether it has written the example.
-func (w *warnings) mismatches(stage int, cases int64, example *eval.Mismatch) bool {
-	n, due := w.log.Due(warning.Kind{Place: w.stages[stage], What: "type mismatch"}, cases)
+func (w *warnings) mismatches(place string, cases int64, example *eval.Mismatch) bool {
+	n, due := w.log.Due(warning.Kind{Place: place, What: "type mismatch"}, cases)
 	if due && example != nil {
 		w.log.Warn("%s: values of kinds that do not go together gave NULL, such as %s in %s (%d since the last warning, counter type_mismatch); cast, or mend the source",
-			w.stages[stage], example.Values, example.SQL, n)
+			place, example.Values, example.SQL, n)
 	}
 	return due
 }

@@ -54,26 +54,6 @@ func (m metric) String() string {
 // page does.
 func (m metric) of(stage int) string { return fmt.Sprintf("join_stage%d_%s", stage+1, m) }
 
-// published is a metric in the registry with the value that it has from us.
-// Counters are given differences, so that others may count into them too.
-type published struct {
-	value   int64
-	counter *metrics.Counter
-	gauge   *metrics.Gauge // nil: it is a counter
-}
-
-func (p *published) set(v int64) {
-	switch delta := v - p.value; {
-	case delta == 0:
-		return
-	case p.gauge != nil:
-		p.gauge.Set(v)
-	default:
-		p.counter.IncBy(delta)
-	}
-	p.value = v
-}
-
 // stageMetrics are the metrics of one stage.
 type stageMetrics [numMetrics]published
 

@@ -11,7 +11,7 @@ const composite = -1
 // edge carries records into one port of an operator. It is the Output of the
 // operator that writes to it.
 type edge struct {
-	p        *Pipeline
+	g        *joinGraph
 	to       operator.Operator
 	port     int
 	seq      uint64
@@ -23,8 +23,8 @@ type edge struct {
 	inputs [2]int
 }
 
-func newEdge(p *Pipeline, to operator.Operator, port int) *edge {
-	return &edge{p: p, to: to, port: port, progress: operator.Progress{Seen: minTime, Low: minTime}}
+func newEdge(g *joinGraph, to operator.Operator, port int) *edge {
+	return &edge{g: g, to: to, port: port, progress: operator.Progress{Seen: minTime, Low: minTime}}
 }
 
 func (e *edge) writtenBy(stage, port0, port1 int) *edge {
@@ -37,8 +37,8 @@ func (e *edge) writtenBy(stage, port0, port1 int) *edge {
 func (e *edge) Emit(rec operator.Record) {
 	e.seq++
 	rec.Seq = e.seq
-	if !e.p.plan.Time.Event() {
-		rec.TS = e.p.now
+	if !e.g.event {
+		rec.TS = e.g.p.now
 	}
 	e.to.Process(e.port, rec)
 }
@@ -51,39 +51,40 @@ func (e *edge) Advance(p operator.Progress) {
 
 // Drop implements operator.Output.
 func (e *edge) Drop(port int, rec operator.Record, why operator.Reason, pending bool) {
-	e.p.counters.drop(e.stage, why, pending, nil)
+	e.g.count(e.stage, why, pending, nil)
 	if why == operator.Filtered {
 		return // WHERE said no: that is a result, not a loss
 	}
 	input := e.inputs[port]
-	e.p.late(input, e.p.watermark(e.stage, port), rec.TS, why, func() []byte {
+	p := e.g.p
+	p.late(Late{Input: input, Reason: why, TS: rec.TS, Watermark: e.g.watermark(e.stage, port)}, func() []byte {
 		// The row at hand came whole; a buffered one, or one on its way through a
 		// reload, has only what the query keeps.
-		if why != operator.KeyEvicted && input != composite && e.p.current != nil {
-			return e.p.batch.bytes(e.p.current.raw)
+		if why != operator.KeyEvicted && input != composite && p.current != nil {
+			return p.batch.bytes(p.current.raw)
 		}
-		return e.p.graph.kept(e.p.plan, e.stage, port, rec.Row)
+		return e.g.kept(e.stage, port, rec.Row)
 	})
 }
 
 // watermark returns how far a join's port has come.
-func (p *Pipeline) watermark(stage, port int) int64 {
-	if !p.plan.Time.Event() {
-		return p.now
+func (g *joinGraph) watermark(stage, port int) int64 {
+	if !g.event {
+		return g.p.now
 	}
 	if port == 0 {
-		return p.graph.stages[stage].left.progress.Seen
+		return g.stages[stage].left.progress.Seen
 	}
-	return p.graph.stages[stage].right.progress.Seen
+	return g.stages[stage].right.progress.Seen
 }
 
 // joinConfig is the plan's stage as the operator takes it.
-func (p *Pipeline) joinConfig(i int) operator.JoinConfig {
-	st, in := &p.plan.Stages[i], &p.plan.Inputs[i+1]
+func (g *joinGraph) joinConfig(i int) operator.JoinConfig {
+	st, in := &g.plan.Stages[i], &g.plan.Inputs[i+1]
 	cfg := operator.JoinConfig{
-		Within: st.Within, Left: st.Left, RightRetention: st.RightRetention, Clocked: !p.plan.Time.Event(),
+		Within: st.Within, Left: st.Left, RightRetention: st.RightRetention, Clocked: !g.event,
 		Keys: [2]int{st.LeftKeys, in.Keys}, Keep: [2]int{st.LeftKeep, in.Keep},
-		MaxKeys: p.cfg.MaxKeys, MaxRows: p.cfg.MaxRows, MaxBytes: p.cfg.MaxBytes, RightSource: i + 1,
+		MaxKeys: g.p.cfg.MaxKeys, MaxRows: g.p.cfg.MaxRows, MaxBytes: g.p.cfg.MaxBytes, RightSource: i + 1,
 	}
 	for _, o := range st.Out {
 		cfg.Out = append(cfg.Out, operator.OutCol{Port: uint8(o.Port), Col: o.Col})
