@@ -25,8 +25,9 @@ import (
 // Where a key column is a Go value without encoding, the text is the normalised
 // key and the columns are all of the row's.
 type rowStore struct {
-	keys *keyTable
-	side sideTable
+	keys  *keyTable
+	side  sideTable
+	count int64 // rows
 }
 
 const (
@@ -70,13 +71,16 @@ func (s *rowStore) put(k *joinKey, ref keyRef, r row.Row) keyRef {
 	if k.values {
 		text, columns, size = k.norm, r.Enc, uint32(len(k.norm))|normalised
 	}
-	header := s.keys.header
-	if ref == 0 {
+	header, isNew := s.keys.header, ref == 0
+	if isNew {
 		ref = s.keys.insertRoom(k, len(columns))
 	} else if class, n := sizeClass(header + len(text) + len(columns)); !s.fits(ref, class, n) {
 		ref = s.move(ref, n)
 	}
 	c := s.keys.cell(ref)
+	if isNew || get32(c[rowLength:])&rowGone != 0 {
+		s.count++
+	}
 	put32(c[cellSize:], size)
 	put32(c[rowLength:], uint32(len(columns)))
 	copy(c[header:], text)
@@ -125,12 +129,19 @@ func (s *rowStore) row(ref keyRef) (row.Row, bool) {
 // clear takes the row at ref away and leaves the cell, which keeps its key, mark
 // and times and can have another row.
 func (s *rowStore) clear(ref keyRef) {
+	if s.gone(ref) {
+		return
+	}
+	s.count--
 	c := s.keys.cell(ref)
 	put32(c[rowLength:], get32(c[rowLength:])|rowGone)
 	if at := get32(c[rowSide:]); at != noSide {
 		put32(c[rowSide:], s.side.put(at, nil))
 	}
 }
+
+// gone tells whether the cell at ref has no row.
+func (s *rowStore) gone(ref keyRef) bool { return get32(s.keys.cell(ref)[rowLength:])&rowGone != 0 }
 
 // remove frees the cell at ref.
 func (s *rowStore) remove(ref keyRef) {
