@@ -20,6 +20,11 @@ func functionError(e *syntax.Call, hint, format string, args ...any) *syntax.Err
 	return &syntax.Error{Pos: e.Pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Kind: ErrFunction}
 }
 
+// functionErrorAt is functionError about an argument.
+func functionErrorAt(pos syntax.Pos, format string, args ...any) *syntax.Error {
+	return &syntax.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Kind: ErrFunction}
+}
+
 // invoke runs a function over arguments that it must not keep.
 type invoke func(ctx *Context, r row.Row, args []any) (any, error)
 
@@ -38,6 +43,9 @@ func (c *compiler) call(e *syntax.Call) (term, error) {
 	}
 	if e.Star || e.Distinct || e.Over != nil {
 		return term{}, functionError(e, "", "function %s takes no *, DISTINCT or OVER", e.Name)
+	}
+	if f, ok := timeFunctionOf(e.Name); ok {
+		return c.timeCall(e, f)
 	}
 	args, err := c.compileAll(e.Args)
 	if err != nil {

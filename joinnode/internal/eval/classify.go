@@ -48,7 +48,7 @@ func Classify(name string) Class {
 	case "tumblingwindow", "slidingwindow", "countingwindow", "sessionwindow", "globalwindow":
 		return Class{Kind: Window}
 	}
-	if _, ok := timeFunctionNamed(name); ok || exprLangName(name) != "" {
+	if _, ok := timeFunctionOf(name); ok || exprLangName(name) != "" {
 		return Class{Kind: Scalar}
 	}
 	return Class{}
@@ -129,6 +129,9 @@ func nearest(name string) string {
 		if classOf(known, fn).Kind == Scalar {
 			scalar = append(scalar, known)
 		}
+	}
+	for _, f := range timeFunctions() {
+		scalar = append(scalar, f.name)
 	}
 	slices.Sort(scalar) // of equally near ones the first is taken
 	return spelling.Nearest(name, scalar)

@@ -23,6 +23,9 @@ type term struct {
 	constant bool
 	val      value.Value
 	sql      syntax.Expr // that it was compiled from
+	// at computes what expr does with the time that it stands for; nil when expr
+	// says all there is to know.
+	at moments
 	// column says that the term is column col as it is.
 	column bool
 	col    int

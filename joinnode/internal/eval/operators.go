@@ -65,6 +65,12 @@ func (c *compiler) binary(e *syntax.Binary) (term, error) {
 	if e.Op == "AND" || e.Op == "OR" {
 		return c.logical(e)
 	}
+	if ns, ok := intervalOf(e); ok {
+		return constant(value.OfInt(ns / int64(value.Millisecond))), nil
+	}
+	if x, ns, ok := shiftOf(e); ok {
+		return c.shift(e, x, ns)
+	}
 	x, err := c.compile(e.X)
 	if err != nil {
 		return term{}, err
@@ -76,6 +82,9 @@ func (c *compiler) binary(e *syntax.Binary) (term, error) {
 	var t term
 	fx, fy := x.asExpr(), y.asExpr()
 	if cmp, ok := comparisons[e.Op]; ok {
+		if p := c.pair(e.X, e.Y); p.times {
+			return fold(term{pred: p.predicate(cmp, e, x, y)}, x, y), nil
+		}
 		t.pred = func(ctx *Context, r row.Row) value.Tri { return cmp.test(ctx, e, fx(ctx, r), fy(ctx, r)) }
 		if y.constant {
 			right := y.val

@@ -32,20 +32,21 @@ func (c *compiler) between(e *syntax.Between) (term, error) {
 	if err != nil {
 		return term{}, err
 	}
-	x, lo, hi := terms[0].asExpr(), terms[1].asExpr(), terms[2].asExpr()
+	lower, upper := c.pair(e.X, e.Lo), c.pair(e.X, e.Hi)
+	x, lo, hi := terms[0].asMoments(), terms[1].asMoments(), terms[2].asMoments()
 	pred := func(ctx *Context, r row.Row) value.Tri {
 		v, least := x(ctx, r), lo(ctx, r)
-		above, mismatchLo := greaterOrEqual.outcome(v, least)
+		above, mismatchLo := lower.outcome(greaterOrEqual, &v, &least)
 		if above == value.False {
 			return value.False
 		}
 		most := hi(ctx, r)
-		below, mismatchHi := lessOrEqual.outcome(v, most)
+		below, mismatchHi := upper.outcome(lessOrEqual, &v, &most)
 		switch {
 		case mismatchLo:
-			ctx.mismatch(e, v, least)
+			ctx.mismatch(e, v.v, least.v)
 		case mismatchHi:
-			ctx.mismatch(e, v, most)
+			ctx.mismatch(e, v.v, most.v)
 		}
 		return value.And(above, below)
 	}
