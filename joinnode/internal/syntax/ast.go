@@ -139,6 +139,7 @@ type Step struct {
 type Star struct {
 	Pos       Pos
 	Qualifier string // "" for a bare *
+	Parent    bool   // @.*, whose Qualifier is "@"
 }
 
 // Number is a numeric literal, spelled as written (never signed).

@@ -106,7 +106,7 @@ func (p *parser) noClause(s *Select, t tail) *Error {
 		}
 	}
 	open = append(open, "WITH")
-	keywords := []string{"INNER", "LEFT", "RIGHT", "FULL", "CROSS", "WITHIN", "AND"}
+	keywords := []string{"INNER", "LEFT", "RIGHT", "FULL", "CROSS", "TEMPORAL", "WITHIN", "AND"}
 	for _, name := range open {
 		keywords = append(keywords, strings.TrimSuffix(name, " BY"))
 	}

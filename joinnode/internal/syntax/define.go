@@ -11,32 +11,51 @@ func (p *parser) define() (Statement, error) {
 	if !p.accept(":=") {
 		return nil, p.noDefinition(first, d.Name)
 	}
-	nested := len(d.Name.Parts) > 1
-	switch {
-	case p.beginsQuery():
-		d.Query, err = p.query()
-	case p.beginsRelation():
-		if !nested {
-			return nil, p.errorAt(p.tok.pos, "name its parent: Parent."+clip(d.Name.String())+" := JOIN … ON … = @.id",
-				"a relationship belongs to a parent table")
-		}
-		d.Query, err = p.relation()
-	case p.misspeltQuery() != "":
-		return nil, p.errorAt(p.tok.pos, "did you mean "+p.misspeltQuery()+"?", "expected a query behind :=, found %s", p.tok)
-	case p.tok.kind == endOfText || p.tok.is(";"):
-		return nil, p.errorAt(p.tok.pos, "write SELECT …, DISTINCT … ON …, STREAM ON … AS SELECT … or, for a column, an expression",
-			"expected a query behind :=, found %s", p.tok)
-	default:
-		start := p.tok.pos
-		if d.Column, err = p.expression(); err == nil && !nested {
-			return nil, p.errorAt(start, "a query begins with SELECT, DISTINCT or STREAM ON; a column is added to a table with Table."+
-				clip(d.Name.String())+" := expression", "%s is a table's name, which an expression does not define", clip(d.Name.String()))
-		}
-	}
-	if err != nil {
+	if d.Query, err = p.definingQuery(d.Name); err != nil {
 		return nil, err
 	}
+	if d.Query == nil {
+		if d.Column, err = p.definingExpression(d.Name); err != nil {
+			return nil, err
+		}
+	}
 	return d, nil
+}
+
+// definingQuery reads the query behind :=, or nothing where an expression stands.
+func (p *parser) definingQuery(n Name) (Query, error) {
+	switch {
+	case p.beginsQuery():
+		return p.query()
+	case p.beginsRelation() && len(n.Parts) == 1:
+		return nil, p.errorAt(p.tok.pos, "name its parent: Parent."+clip(n.String())+" := JOIN … ON … = @.id",
+			"a relationship belongs to a parent table, which %s has not", clip(n.String()))
+	case p.beginsRelation():
+		return p.relation()
+	case p.tok.kind == endOfText || p.tok.is(";"):
+		return nil, p.errorAt(p.tok.pos, queryForms, "expected a query behind :=, found %s", p.tok)
+	}
+	if meant := p.misspeltQuery(); meant != "" {
+		return nil, p.errorAt(p.tok.pos, "did you mean "+meant+"?", "expected a query behind :=, found %s", p.tok)
+	}
+	return nil, nil
+}
+
+const queryForms = "write SELECT …, DISTINCT … ON …, STREAM ON … AS SELECT … or, for a column or relationship of a table, an expression or JOIN …"
+
+// definingExpression reads the expression that makes a column of a table.
+func (p *parser) definingExpression(n Name) (Expr, error) {
+	start := p.tok.pos
+	e, err := p.expression()
+	if err != nil || len(n.Parts) > 1 {
+		return e, err
+	}
+	name := clip(n.String())
+	hint := "a column is added to its table with Table." + name + " := expression; a query begins with SELECT, DISTINCT or STREAM ON"
+	if c, ok := e.(*Column); ok {
+		hint = "write " + name + " := SELECT * FROM " + clip(PrintExpr(c))
+	}
+	return nil, p.errorAt(start, hint, "the table %s is not defined by an expression", name)
 }
 
 // noDefinition makes the error for a name at the start of a statement without :=
@@ -47,8 +66,8 @@ func (p *parser) noDefinition(first token, n Name) *Error {
 			return p.errorAt(first.pos, "did you mean "+meant+"?", "expected a statement, found %s", first)
 		}
 	}
-	err := p.unexpected(":= behind " + clip(n.String()))
-	if p.tok.is("=") || p.tok.is("==") || p.tok.is(":") {
+	err := p.unexpected(`":=" behind ` + clip(n.String()))
+	if p.tok.is("=") || p.tok.is("==") || p.tok.is(":") || p.beginsQuery() {
 		err.Hint = "a table is defined with :="
 	}
 	return err
@@ -76,18 +95,16 @@ func (p *parser) query() (Query, error) {
 	return s, nil
 }
 
-// misspeltQuery returns the word that the one in tok was meant to be, where an
-// expression can only be the start of a misspelt query.
+// misspeltQuery returns the word that the one in tok was meant to be, where what
+// follows it shows that no expression was meant.
 func (p *parser) misspeltQuery() string {
 	if p.tok.kind != word {
 		return ""
 	}
-	next := p.peek(1)
-	if next.kind != word && next.kind != quotedWord && !next.is("@") && !next.is("*") ||
-		next.operator() != "" && !next.is("*") || next.is("IS") || next.is("IN") || next.is("NOT") || next.is("BETWEEN") || next.is("LIKE") {
-		return ""
-	}
-	if next.is("*") && !p.peek(2).is("FROM") && !p.peek(2).is(",") {
+	switch next := p.peek(1); {
+	case next.isName(), next.kind == number, next.kind == text, next.is(parentRow), next.is("DISTINCT"), next.is("CASE"), next.is("ON"):
+	case next.is("*") && (p.peek(2).is("FROM") || p.peek(2).is(",")):
+	default:
 		return ""
 	}
 	return nearest(p.tok.upper, []string{"SELECT", "DISTINCT", "STREAM", "JOIN", "TEMPORAL"})

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,78 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzParseScript is FuzzParse for scripts. A statement that parses lies in the
+// text, behind the one before it.
+func FuzzParseScript(f *testing.F) {
+	for _, sql := range slices.Concat(tablesPage, specQueries, scriptSeeds) {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		s, err := ParseScript(sql)
+		if err != nil {
+			requirePlaced(t, sql, err)
+			return
+		}
+		require.Equal(t, sql, s.SQL)
+		require.NotEmpty(t, s.Statements)
+		before := -1
+		for _, st := range s.Statements {
+			requireInside(t, sql, st.Position())
+			require.Greater(t, st.Position().Offset, before)
+			before = st.Position().Offset
+			requirePlacesInside(t, sql, reflect.ValueOf(st))
+		}
+		printed := PrintScript(s)
+		if len(printed) > maxLength {
+			return
+		}
+		again, err := ParseScript(printed)
+		require.NoError(t, err, printed)
+		require.Equal(t, withoutPlaces(s.Statements), withoutPlaces(again.Statements))
+		require.Equal(t, printed, PrintScript(again))
+	})
+}
+
+// requireInside checks that a place is in the text, with the line and column
+// that its offset has.
+func requireInside(t *testing.T, sql string, at Pos) {
+	t.Helper()
+	require.GreaterOrEqual(t, at.Offset, 0)
+	require.LessOrEqual(t, at.Offset, len(sql))
+	before := sql[:at.Offset]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	require.Equal(t, strings.Count(before, "\n")+1, at.Line)
+	require.Equal(t, utf8.RuneCountInString(line)+1, at.Col)
+}
+
+// requirePlacesInside checks every place in a tree. Expressions, sources and
+// statements have one; what is absent has none.
+func requirePlacesInside(t *testing.T, sql string, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		if node, ok := v.Interface().(Expr); ok {
+			requireInside(t, sql, node.Position())
+		}
+		requirePlacesInside(t, sql, v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			requirePlacesInside(t, sql, v.Index(i))
+		}
+	case reflect.Struct:
+		if at, ok := v.Interface().(Pos); ok && at != (Pos{}) {
+			requireInside(t, sql, at)
+			return
+		}
+		for i := range v.NumField() {
+			requirePlacesInside(t, sql, v.Field(i))
+		}
+	}
+}
+
 // requirePlaced checks an error of Parse or ParseExpr against the text.
 func requirePlaced(t *testing.T, sql string, err error) {
 	t.Helper()
@@ -48,12 +121,7 @@ func requirePlaced(t *testing.T, sql string, err error) {
 	require.ErrorIs(t, err, ErrSyntax)
 	require.NotEmpty(t, e.Msg)
 	require.Equal(t, sql, e.SQL)
-	require.GreaterOrEqual(t, e.Pos.Offset, 0)
-	require.LessOrEqual(t, e.Pos.Offset, len(sql))
-	before := sql[:e.Pos.Offset]
-	line := before[strings.LastIndexByte(before, '\n')+1:]
-	require.Equal(t, strings.Count(before, "\n")+1, e.Pos.Line)
-	require.Equal(t, utf8.RuneCountInString(line)+1, e.Pos.Col)
+	requireInside(t, sql, e.Pos)
 	require.NotContains(t, e.Msg, "\n")
 	require.NotContains(t, e.Hint, "\n")
 	require.True(t, utf8.ValidString(e.Error()) || !utf8.ValidString(sql))

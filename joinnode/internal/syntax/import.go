@@ -19,7 +19,7 @@ func importOption(upper string) bool {
 // NAME = value, or WITH (NAME = value, …).
 func (p *parser) importStatement() (Statement, error) {
 	s := &Import{Pos: p.advance().pos}
-	if !p.tok.isName() {
+	if !p.tok.namesTable() {
 		return nil, p.noName("the name of a stream behind IMPORT")
 	}
 	s.Name = p.advance().ident()
@@ -74,17 +74,26 @@ func (p *parser) importedOption() (Option, error) {
 	}
 	var err error
 	switch {
-	case p.tok.isName():
+	case p.tok.kind == text:
+		o.Value, o.Quote = p.advance().value, true
+	case p.tok.kind == number || p.tok.is("-"):
+		o.Value, err = p.importedAmount(o.Name)
+	case p.tok.isName() && !p.beginsImportOption():
 		var path Expr
 		if path, err = p.column(); err == nil {
 			o.Value = PrintExpr(path)
 		}
-	case p.tok.kind == number || p.tok.is("-"):
-		o.Value, err = p.importedAmount(o.Name)
 	default:
-		o.Value, o.Quote, err = p.optionValue(o.Name)
+		err = p.noName("a value for " + clip(o.Name))
 	}
 	return o, err
+}
+
+// beginsImportOption tells whether the word in tok names an option that has its
+// value, and not a field that is called like one: TIMESTAMP timestamp.
+func (p *parser) beginsImportOption() bool {
+	next := p.peek(1)
+	return p.tok.kind == word && importOption(p.tok.upper) && (next.is("=") || next.kind == text || next.kind == number)
 }
 
 // importedAmount reads a number with an optional unit, which the name of another

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -15,10 +16,7 @@ func (p *parser) beginsInterval() bool {
 	return next.kind == number || next.kind == text
 }
 
-const (
-	intervalForm = "write INTERVAL 7 DAY or INTERVAL '1h30m'"
-	intervalUnit = "the units are MS, SECONDS, MINUTES, HOURS, DAYS and WEEKS"
-)
+const intervalUnits = "the units are MS, SECONDS, MINUTES, HOURS, DAYS and WEEKS"
 
 // interval reads INTERVAL 7 DAY, INTERVAL '7' DAY or INTERVAL '1h30m'.
 func (p *parser) interval() (Expr, error) {
@@ -27,44 +25,50 @@ func (p *parser) interval() (Expr, error) {
 	e.Text = amount.raw
 	spelling := amount.value
 	if amount.kind == number || isAmount(amount.value) {
-		if p.tok.kind != word || reserved(p.tok.upper) {
-			if p.tok.kind == invalid {
-				return nil, p.tok.err
-			}
-			return nil, p.errorAt(p.tok.pos, intervalUnit, "INTERVAL %s has no unit: expected one, found %s", clip(amount.raw), p.tok)
+		unit, err := p.intervalUnit(amount)
+		if err != nil {
+			return nil, err
 		}
-		unit := p.advance()
-		if advice := calendarUnit(unit.upper); advice != "" {
-			return nil, p.errorAt(unit.pos, advice, "%s is no INTERVAL: its length differs", unit.upper)
-		}
-		if _, ok := unitOfTime(unit.raw); !ok {
-			return nil, p.errorAt(unit.pos, intervalUnit, "INTERVAL: %s is no unit of time", clip(unit.raw))
-		}
-		e.Text += " " + unit.raw
-		spelling += " " + unit.raw
-		if p.tok.kind == number {
-			return nil, p.errorAt(p.tok.pos, "an interval of several parts is one string: INTERVAL '1h30m'", "expected the end of the INTERVAL, found %s", p.tok)
-		}
+		e.Text += " " + unit
+		spelling += " " + unit
 	}
 	d, err := ParseDuration(spelling)
 	switch {
 	case errors.Is(err, errDurationForm):
-		return nil, p.errorAt(amount.pos, intervalForm, "%s is no INTERVAL: %v", amount, err)
+		return nil, p.errorAt(amount.pos, "write INTERVAL 7 DAY or INTERVAL '1h30m'", "%s is no INTERVAL: %v", amount, err)
 	case errors.Is(err, errDurationSize):
 		return nil, p.errorAt(amount.pos, "", "INTERVAL: %v", err)
 	case err != nil:
-		advice := calendarUnit(lastWord(amount.value))
-		if advice == "" {
-			advice = intervalUnit
-		}
-		return nil, p.errorAt(amount.pos, advice, "INTERVAL: %v", err)
+		return nil, p.errorAt(amount.pos, unitAdvice(amount.value), "INTERVAL: %v", err)
 	case d < 0:
 		return nil, p.errorAt(amount.pos, "subtract it: t - INTERVAL 7 DAY", "an INTERVAL must not be negative, found %s", clip(spelling))
 	case d%time.Millisecond != 0:
-		return nil, p.errorAt(amount.pos, intervalUnit, "an INTERVAL has whole milliseconds, found %s", clip(spelling))
+		return nil, p.errorAt(amount.pos, intervalUnits, "an INTERVAL has whole milliseconds, found %s", clip(spelling))
 	}
 	e.D = int64(d)
 	return e, nil
+}
+
+// intervalUnit reads the unit behind an amount.
+func (p *parser) intervalUnit(amount token) (string, error) {
+	unit := p.tok
+	switch {
+	case unit.kind == invalid:
+		return "", unit.err
+	case unit.kind != word || reserved(unit.upper):
+		return "", p.errorAt(unit.pos, intervalUnits, "INTERVAL %s has no unit: expected one, found %s", clip(amount.raw), unit)
+	}
+	if advice := calendarUnit(unit.upper); advice != "" {
+		return "", p.errorAt(unit.pos, advice, "INTERVAL: a %s has no fixed length", strings.TrimSuffix(unit.upper, "S"))
+	}
+	if _, ok := unitOfTime(unit.raw); !ok {
+		return "", p.errorAt(unit.pos, intervalUnits, "INTERVAL: %s is no unit of time", clip(unit.raw))
+	}
+	p.advance()
+	if p.tok.kind == number {
+		return "", p.errorAt(p.tok.pos, "an interval of several parts is one string: INTERVAL '1h30m'", "expected the end of the INTERVAL, found %s", p.tok)
+	}
+	return unit.raw, nil
 }
 
 // isAmount tells whether the text of an INTERVAL is a number that its unit
@@ -90,14 +94,19 @@ func calendarUnit(upper string) string {
 	return ""
 }
 
-// lastWord returns the last word of s in upper case.
-func lastWord(s string) string {
+// namesTime tells whether a word looks like a unit of time.
+func namesTime(t token) bool {
+	_, unit := unitOfTime(t.raw)
+	return unit || calendarUnit(t.upper) != ""
+}
+
+// unitAdvice returns the hint for a text with a word that is no unit of time.
+func unitAdvice(s string) string {
 	l := newLexer(s)
-	last := ""
 	for t := l.next(); t.kind != endOfText && t.kind != invalid; t = l.next() {
-		if t.kind == word {
-			last = t.upper
+		if advice := calendarUnit(t.upper); advice != "" {
+			return advice
 		}
 	}
-	return last
+	return intervalUnits
 }

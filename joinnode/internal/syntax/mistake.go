@@ -34,6 +34,9 @@ const doubledQuote = "a quote inside a string is written twice, not with a backs
 // mistake returns a hint for what people typically do wrong before found.
 func (p *parser) mistake(found token) string {
 	last := p.last
+	if before := p.semicolonMissing(found); before != "" {
+		return "a semicolon may be missing before " + before
+	}
 	switch {
 	case last.kind == text && strings.HasSuffix(last.raw, `\'`):
 		return doubledQuote
@@ -48,6 +51,10 @@ func (p *parser) mistake(found token) string {
 		return "name the columns, or write * for all"
 	case found.is("SELECT"):
 		return "a query has one SELECT: subqueries and UNION are not supported"
+	case last.kind == number && found.kind == word && len(found.raw) > 1 && namesTime(found):
+		return "a length of time is written INTERVAL " + clip(last.raw) + " " + found.upper
+	case found.is("?"):
+		return "a default is written behind its operand: x?0"
 	case found.is("&&"):
 		return "write AND"
 	case found.is("!"):
@@ -62,6 +69,22 @@ func (p *parser) mistake(found token) string {
 		return "write the condition as ON a.k = b.k"
 	case found.kind == text && (found.raw[0] == '"' || last.is("AS")):
 		return found.raw[:1] + " begins a string; a name is quoted in backquotes: " + backquote(clip(found.value))
+	}
+	return ""
+}
+
+// semicolonMissing returns the word that looks like the start of another
+// statement: found itself, or the name before it that was taken for an alias.
+func (p *parser) semicolonMissing(found token) string {
+	start, next := found, p.peek(1)
+	if p.alias.kind == word && p.alias.pos == p.last.pos {
+		start, next = p.alias, found
+	}
+	switch {
+	case next.is(":=") && start.isName(), start.is("IMPORT") && next.isName(), start.is("EXPORT") && next.isName():
+		return clip(start.raw)
+	case next.is(".") && start == p.alias: // an alias has no dots
+		return clip(start.raw)
 	}
 	return ""
 }

@@ -8,11 +8,16 @@ func (t token) ident() Ident {
 	return Ident{Pos: t.pos, Name: t.value, Quoted: t.kind == quotedWord}
 }
 
+// namesTable tells whether t can be the first word of a table's name.
+func (t token) namesTable() bool {
+	return t.isName() && !(t.kind == word && joinWord(t.upper))
+}
+
 // tableName reads the name of a table, with its parent's in front of it.
 func (p *parser) tableName(expected string) (Name, error) {
 	var n Name
 	for {
-		if !p.tok.isName() {
+		if first := len(n.Parts) == 0; first && !p.tok.namesTable() || !p.tok.isName() {
 			return n, p.noName(expected)
 		}
 		n.Parts = append(n.Parts, p.advance().ident())

@@ -60,7 +60,7 @@ func (p *parser) primary() (Expr, error) {
 			return p.call()
 		}
 		return p.column()
-	case t.is("@"):
+	case t.is(parentRow):
 		return p.column()
 	}
 	if err := p.enter(); err != nil {

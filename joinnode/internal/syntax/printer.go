@@ -158,7 +158,7 @@ func (p *printer) expr(e Expr, around precedence) {
 	case *Column:
 		p.path(e.Path)
 	case *Star:
-		if e.Qualifier == parentRow {
+		if e.Parent {
 			p.write(parentRow, ".")
 		} else if e.Qualifier != "" {
 			p.write(quoteName(e.Qualifier), ".")

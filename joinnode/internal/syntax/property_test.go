@@ -110,13 +110,10 @@ func drawExpr(t *rapid.T, depth int) Expr {
 	}
 }
 
-// drawName draws a table's name, which can begin with @ where a source can.
-func drawName(t *rapid.T, source bool) []Ident {
+// drawName draws a table's name of at most so many parts.
+func drawName(t *rapid.T, most int) []Ident {
 	var parts []Ident
-	if source && rapid.IntRange(0, 9).Draw(t, "parent") == 0 {
-		parts = append(parts, Ident{Name: parentRow})
-	}
-	for range rapid.IntRange(1-len(parts), 2).Draw(t, "parts") {
+	for range rapid.IntRange(1, most).Draw(t, "parts") {
 		name := anyName.Draw(t, "name")
 		quoted := quoteName(name) != name || len(parts) == 0 && joinWord(upperASCII(name)) || rapid.Bool().Draw(t, "quoted")
 		parts = append(parts, Ident{Name: name, Quoted: quoted})
@@ -125,12 +122,26 @@ func drawName(t *rapid.T, source bool) []Ident {
 }
 
 func drawSource(t *rapid.T) Source {
-	s := Source{Parts: drawName(t, false)}
+	s := Source{Parts: drawName(t, 3)}
 	s.Name = Name{Parts: s.Parts}.String()
 	if rapid.Bool().Draw(t, "aliased") {
 		s.Alias = anyName.Draw(t, "alias")
 	}
 	return s
+}
+
+func drawOptions(t *rapid.T, most int) []Option {
+	var options []Option
+	for range rapid.IntRange(0, most).Draw(t, "options") {
+		o := Option{Name: rapid.SampledFrom([]string{"TIMESTAMP", "X"}).Draw(t, "option")}
+		if o.Quote = rapid.Bool().Draw(t, "quoted"); o.Quote {
+			o.Value = anyText.Draw(t, "value")
+		} else {
+			o.Value = rapid.SampledFrom([]string{"ts", "30 SECONDS", "-1", "0"}).Draw(t, "value")
+		}
+		options = append(options, o)
+	}
+	return options
 }
 
 func drawSelect(t *rapid.T) *Select {
@@ -171,6 +182,7 @@ func drawSelect(t *rapid.T) *Select {
 		if j.Kind != CrossJoin || flag() {
 			j.On = expr()
 		}
+		j.Explicit = j.Kind == InnerJoin && flag()
 		s.Joins = append(s.Joins, j)
 	})
 	some(1, func() {
@@ -180,15 +192,7 @@ func drawSelect(t *rapid.T) *Select {
 	some(2, func() { s.GroupBy = append(s.GroupBy, expr()) })
 	some(1, func() { s.GroupBy = append(s.GroupBy, &GlobalWindow{Trigger: expr()}) })
 	some(1, func() { s.Having = expr() })
-	some(2, func() {
-		o := Option{Name: rapid.SampledFrom([]string{"TIMESTAMP", "X"}).Draw(t, "option")}
-		if o.Quote = flag(); o.Quote {
-			o.Value = anyText.Draw(t, "value")
-		} else {
-			o.Value = rapid.SampledFrom([]string{"ts", "30 SECONDS", "-1", "0"}).Draw(t, "value")
-		}
-		s.With = append(s.With, o)
-	})
+	s.With = drawOptions(t, 2)
 	some(2, func() { s.OrderBy = append(s.OrderBy, Order{Expr: expr(), Desc: flag()}) })
 	some(1, func() { s.Limit = &Number{Text: rapid.StringMatching(`[0-9]{1,5}`).Draw(t, "limit")} })
 	return s

@@ -49,3 +49,15 @@ RecentTotal := SELECT sum(i.total) AS total, sum(i.quantity) AS quantity FROM Or
 OrderCountry := SELECT o.time, u.country FROM Orders AS o TEMPORAL JOIN Users AS u ON o.customerid = u.id;
 OrderCountryInner := SELECT o.time, u.country FROM Orders AS o INNER JOIN Users AS u ON o.customerid = u.id;`, PrintScript(s))
 }
+
+// scriptSeeds are scripts with every form of every statement.
+var scriptSeeds = []string{
+	"IMPORT Orders; IMPORT Users TIMESTAMP payload.ts TIMEUNIT ms MAXOUTOFORDERNESS 5 SECONDS IDLETIMEOUT = '0' WITH (MAXFUTURESKEW '1h', X = y)",
+	"EXPORT a.b TO stream_event; ; SELECT a?b?-1, @.* FROM @.p AS x, y TEMPORAL LEFT JOIN z ON NOT a",
+	"P.c := i.discount?0.0 + INTERVAL '1h30m'; P.r := JOIN T ON T.x = @.y INNER JOIN @.q LEFT TEMPORAL JOIN u ON 1 ORDER BY a NULLS LAST",
+	"D := DISTINCT @.purchases AS p ON p.id, p.`k` ORDER BY p.t DESC, u WITH (STATETTL = '24h');",
+	"S := STREAM ON UPDATE AS SELECT * FROM t; STREAM ON DELETE AS SELECT a FROM t WHERE b BETWEEN c - INTERVAL 5 MINUTE AND c + INTERVAL '1' HOUR",
+	"IMPORT := SELECT interval, stream FROM temporal TEMPORAL JOIN export ON a = b; EXPORT IMPORT TO x; import.export := stream",
+	"A := SELECT a FROM t B := SELECT b FROM u",
+	"IMPROT Orders", "X = SELECT 1 FROM t", "X :=", "R := JOIN t ON a = b", "@.x := 1", "X := DISTINCT t ON a", "SELECT a FROM t; SELECT b FROM u",
+}

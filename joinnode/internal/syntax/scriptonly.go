@@ -19,7 +19,7 @@ func ScriptOnly(s *Select) (what string, at Pos, found bool) {
 					note("the parent row @", e.Pos)
 				}
 			case *Star:
-				if e.Qualifier == parentRow {
+				if e.Parent {
 					note("the parent row @", e.Pos)
 				}
 			case *Interval:

@@ -49,11 +49,11 @@ func (p *parser) item() (Item, error) {
 	case t.is("*"):
 		p.advance()
 		item.Expr = &Star{Pos: t.pos}
-	case (t.isName() || t.is("@")) && p.peek(1).is(".") && p.peek(2).is("*"):
+	case (t.isName() || t.is(parentRow)) && p.peek(1).is(".") && p.peek(2).is("*"):
 		p.advance()
 		p.advance()
 		p.advance()
-		item.Expr = &Star{Pos: t.pos, Qualifier: t.value}
+		item.Expr = &Star{Pos: t.pos, Qualifier: t.value, Parent: t.is(parentRow)}
 	default:
 		e, err := p.expression()
 		if err != nil {

@@ -31,7 +31,7 @@ func (p *parser) source(behind string) (Source, error) {
 	src := Source{Pos: p.tok.pos}
 	for {
 		first := len(src.Parts) == 0
-		if !p.tok.isName() && !(first && p.tok.is(parentRow)) || first && p.tok.kind == word && joinWord(p.tok.upper) {
+		if first && !p.tok.namesTable() && !p.tok.is(parentRow) || !first && !p.tok.isName() {
 			return Source{}, p.noSource(behind)
 		}
 		src.Parts = append(src.Parts, p.advance().ident())

@@ -62,7 +62,11 @@ func (p *parser) statement() (Statement, error) {
 	case p.tok.isName():
 		return p.define()
 	}
-	return nil, p.unexpected("a statement: IMPORT, EXPORT, a query or Name := query", statementWords[:]...)
+	err := p.unexpected("a statement: IMPORT, EXPORT, a query or Name := query", statementWords[:]...)
+	if p.tok.is(parentRow) {
+		err.Hint = "@ is the parent row inside the query of a nested table: Parent.name := SELECT … FROM @ …"
+	}
+	return nil, err
 }
 
 // defines tells whether the word in tok is a name that is defined here, not the
@@ -86,7 +90,7 @@ func (p *parser) export() (Statement, error) {
 		}
 		return nil, u
 	}
-	if !p.tok.isName() {
+	if !p.tok.namesTable() {
 		return nil, p.noName("the target behind TO")
 	}
 	e.To = p.advance().ident()
