@@ -37,12 +37,32 @@ func TestFilterPassesRecordsAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestFilterAndHistory: a version that the filter rejects was none.
+func TestFilterAndHistory(t *testing.T) {
+	for _, input := range []bool{true, false} {
+		log := operatortest.NewLog()
+		f := operator.NewFilter(even, "a.n % 2 = 0", input, log)
+		for _, diff := range []int8{1, -1} {
+			for n := range int64(2) {
+				f.Process(0, operator.Record{TS: n, Diff: diff, Past: true, Row: encode([]any{n})})
+			}
+		}
+		require.Equal(t, []string{
+			"emit @0 [int64(0)] past", "emit @1 [int64(1)] retracted past",
+			"emit @0 [int64(0)] retracted past", "emit @1 [int64(1)] retracted past",
+		}, log.Take())
+		require.Zero(t, f.Stats().Rejected)
+	}
+}
+
 func TestProjectKeepsAllButTheRow(t *testing.T) {
 	log := operatortest.NewLog()
 	p := operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, []int{1, 0, 1}) }, "a.x, a.n, a.x", log)
 	p.Process(0, numbered(4))
-	p.Process(0, numbered(5))
-	require.Equal(t, []string{`emit @4 ["x" int(4) "x"] nulls=10 closed=idle`, `emit @5 ["x" int(5) "x"] nulls=10 closed=idle`}, log.Take())
+	past := numbered(5)
+	past.Past, past.Diff = true, -1
+	p.Process(0, past)
+	require.Equal(t, []string{`emit @4 ["x" int(4) "x"] nulls=10 closed=idle`, `emit @5 ["x" int(5) "x"] nulls=10 closed=idle retracted past`}, log.Take())
 	require.Equal(t, operator.Description{Name: "Project", Lines: []string{"a.x, a.n, a.x", "state: none"}}, p.Describe())
 	_, ok := p.Wake(0, math.MaxInt64)
 	require.False(t, ok)

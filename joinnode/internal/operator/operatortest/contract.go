@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 // A Subject is a kind of operator to be held to the contract.
@@ -22,7 +23,29 @@ type Subject struct {
 	Lateness []int64
 	// Row draws a row for a port.
 	Row func(t *rapid.T, port int) row.Row
+
+	// The following are for operators of table scripts.
+
+	// Script: a step can bring many records, rows can be below their port's Low,
+	// and results too.
+	Script bool
+	// Keys, where not nil, has for each port that carries state the number of key
+	// columns, and −1 for the others. Rows of state are retracted and replaced.
+	Keys []int
+	// Time, where not nil, says which ports have progress only: the script's time.
+	Time []bool
+	// Keeps: the operator's rows can still be read after it was flushed.
+	Keeps bool
 }
+
+func (s *Subject) keys(port int) int {
+	if s.Keys == nil {
+		return -1
+	}
+	return s.Keys[port]
+}
+
+func (s *Subject) time(port int) bool { return s.Time != nil && s.Time[port] }
 
 // A Call is one call on an operator, kept so that a history can be replayed.
 type Call struct {
@@ -69,12 +92,13 @@ func (c Call) String() string {
 //   - Wake is exact: one ns before it nothing is emitted and the output does not
 //     reach need, at it one of them happens; without a Wake no time does it.
 //   - Flushing twice is flushing once, and when all ports are flushed nothing
-//     is left.
+//     is left, except rows that can be read.
 //   - Stats never count below zero.
 func Check(t *rapid.T, s Subject) {
 	h := &history{t: t, s: s, seen: make([]int64, s.Ports), low: make([]int64, s.Ports)}
 	for port := range s.Ports {
 		h.seen[port], h.low[port] = math.MinInt64, math.MinInt64
+		h.state = append(h.state, map[string]row.Row{})
 	}
 	h.op, h.log = h.fresh()
 	for range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -98,11 +122,12 @@ type history struct {
 	seen  []int64
 	low   []int64
 	seq   uint64
+	state []map[string]row.Row // of each port that carries state, by key
 }
 
 func (h *history) fresh() (operator.Operator, *Log) {
 	log := NewLog()
-	log.Clocked = h.s.Clocked
+	log.Clocked = h.s.Clocked || h.s.Script
 	op, err := h.s.New(log)
 	require.NoError(h.t, err)
 	return op, log
@@ -114,7 +139,7 @@ func (h *history) do(c Call) {
 	h.lines = append(h.lines, h.log.Take()...)
 	require.Empty(h.t, h.log.Broken, "after %v", c)
 	st := h.op.Stats()
-	for _, n := range []int64{st.Matches, st.LeftTimeouts, st.KeysEvicted, st.Expired, st.Rows, st.Keys, st.Bytes, st.Visited, st.Moved, st.Rejected} {
+	for _, n := range []int64{st.Matches, st.LeftTimeouts, st.KeysEvicted, st.Expired, st.Rows, st.Keys, st.Bytes, st.Visited, st.Moved, st.Rejected, st.LateVersions, st.Fallen} {
 		require.GreaterOrEqual(h.t, n, int64(0), "stats %+v", st)
 	}
 }
@@ -132,11 +157,44 @@ func (h *history) step() {
 	if ts > h.seen[port] {
 		h.advance(port, ts, timer && rapid.Bool().Draw(h.t, "idle"))
 	}
-	if !timer && ts >= h.low[port] {
-		h.seq++
-		h.do(Call{Method: "process", Port: port, Rec: operator.Record{TS: ts, Seq: h.seq, Diff: 1, Row: h.s.Row(h.t, port)}})
+	switch {
+	case timer || h.s.time(port):
+	case h.s.Script:
+		for range rapid.IntRange(1, 3).Draw(h.t, "records") {
+			h.arrive(port, max(0, ts-rapid.Int64Range(0, 3).Draw(h.t, "older by")))
+		}
+	case ts >= h.low[port]:
+		h.process(port, ts, 1, h.s.Row(h.t, port))
 	}
 	h.do(Call{Method: "end"})
+}
+
+func (h *history) process(port int, ts int64, diff int8, r row.Row) {
+	h.seq++
+	h.do(Call{Method: "process", Port: port, Rec: operator.Record{TS: ts, Seq: h.seq, Diff: diff, Row: r}})
+}
+
+// arrive brings a row of a stream, or changes the row of a key of a state.
+func (h *history) arrive(port int, ts int64) {
+	r := h.s.Row(h.t, port)
+	keys := h.s.keys(port)
+	if keys < 0 {
+		h.process(port, ts, 1, r)
+		return
+	}
+	var key []byte
+	for i := range keys {
+		key = value.AppendKey(key, r.Col(i))
+	}
+	old, has := h.state[port][string(key)]
+	if has {
+		h.process(port, ts, -1, old)
+		delete(h.state[port], string(key))
+	}
+	if !has || rapid.IntRange(0, 2).Draw(h.t, "retracted only") > 0 {
+		h.state[port][string(key)] = r
+		h.process(port, ts, 1, r)
+	}
 }
 
 func (h *history) advance(port int, ts int64, idle bool) {
@@ -153,7 +211,7 @@ func (h *history) advance(port int, ts int64, idle bool) {
 // to is the call that advances a port to ts.
 func (h *history) to(port int, ts int64) Call {
 	low := max(h.low[port], ts)
-	if !h.s.Clocked {
+	if !h.s.Clocked && !h.s.time(port) {
 		low = max(h.low[port], ts-min(h.s.Lateness[port], ts))
 	}
 	return Call{Method: "advance", Port: port, P: operator.Progress{Seen: ts, Low: low}}
@@ -216,10 +274,15 @@ func (h *history) checkFlush() {
 		require.Len(h.t, h.lines, n, "flushed twice")
 	}
 	st := h.op.Stats()
-	require.Zero(h.t, st.Rows, "rows after flushing")
-	require.Zero(h.t, st.Keys, "keys after flushing")
+	if !h.s.Keeps {
+		require.Zero(h.t, st.Rows, "rows after flushing")
+		require.Zero(h.t, st.Keys, "keys after flushing")
+	}
 	emitted := h.log.Emitted
 	for port := range h.s.Ports {
+		if h.s.Keeps && h.s.time(port) {
+			continue // the script's time stays when it stops
+		}
 		h.do(h.to(port, math.MaxInt64))
 	}
 	h.do(Call{Method: "end"})

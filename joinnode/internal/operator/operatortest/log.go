@@ -110,6 +110,12 @@ func Record(rec operator.Record) string {
 	if rec.Diff < 0 {
 		text += " retracted"
 	}
+	if rec.Past {
+		text += " past"
+	}
+	if rec.Change != operator.NoChange {
+		text += " " + rec.Change.String()
+	}
 	return text
 }
 
