@@ -55,7 +55,7 @@ func (p *parser) definingExpression(n Name) (Expr, error) {
 	if c, ok := e.(*Column); ok {
 		hint = "write " + name + " := SELECT * FROM " + clip(PrintExpr(c))
 	}
-	return nil, p.errorAt(start, hint, "the table %s is not defined by an expression", name)
+	return nil, p.errorAt(start, hint, "an expression cannot define the table %s", name)
 }
 
 // noDefinition makes the error for a name at the start of a statement without :=
@@ -76,7 +76,7 @@ func (p *parser) noDefinition(first token, n Name) *Error {
 // beginsQuery tells whether a query stands next. A relationship is none: it has
 // no meaning without a name.
 func (p *parser) beginsQuery() bool {
-	return p.tok.is("SELECT") || p.tok.is("DISTINCT") || p.tok.is("STREAM") && p.peek(1).is("ON")
+	return p.tok.is("SELECT") || p.tok.is("DISTINCT") || p.beginsStreamOn()
 }
 
 // query reads a SELECT, DISTINCT … ON or STREAM ON query.

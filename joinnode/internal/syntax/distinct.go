@@ -1,7 +1,5 @@
 package syntax
 
-const distinctForm = "write DISTINCT source ON key ORDER BY time DESC"
-
 // distinctOn reads DISTINCT source ON key, … ORDER BY time DESC [WITH (…)].
 func (p *parser) distinctOn() (Query, error) {
 	d := &DistinctOn{Pos: p.advance().pos}
@@ -29,7 +27,7 @@ func (p *parser) distinctOn() (Query, error) {
 		case p.tok.is(";"), p.tok.kind == endOfText:
 			return d, nil
 		default:
-			return nil, p.noDistinctClause()
+			return nil, p.noDistinctClause(p.unexpected("WITH or the end of the statement", "WITH"))
 		}
 		if err != nil {
 			return nil, err
@@ -54,13 +52,13 @@ func (p *parser) noOrder() *Error {
 	if err.Hint == "" && p.tok.kind != invalid {
 		err.Hint = "say which row of a key is the newest: ORDER BY time DESC"
 	}
-	return err
+	return p.noDistinctClause(err)
 }
 
-func (p *parser) noDistinctClause() *Error {
-	err := p.unexpected("WITH or the end of the statement", "WITH")
-	if err.Hint == "" && (p.tok.is("WHERE") || p.tok.is("GROUP") || p.tok.is("HAVING") || p.tok.is("LIMIT")) {
-		err.Hint = "give this table a name and SELECT from it"
+// noDistinctClause gives err the hint that a clause of SELECT needs.
+func (p *parser) noDistinctClause(err *Error) *Error {
+	if p.tok.is("WHERE") || p.tok.is("GROUP") || p.tok.is("HAVING") || p.tok.is("LIMIT") || p.beginsJoin() {
+		err.Hint = "DISTINCT … ON reads one source as it is: write " + p.tok.upper + " in a SELECT before or behind it"
 	}
 	return err
 }

@@ -53,6 +53,8 @@ func (p *parser) mistake(found token) string {
 		return "a query has one SELECT: subqueries and UNION are not supported"
 	case last.kind == number && found.kind == word && len(found.raw) > 1 && namesTime(found):
 		return "a length of time is written INTERVAL " + clip(last.raw) + " " + found.upper
+	case found.is(":=") && last.kind == word && reserved(last.upper):
+		return quoteHint(last)
 	case found.is("?"):
 		return "a default is written behind its operand: x?0"
 	case found.is("&&"):
@@ -76,6 +78,9 @@ func (p *parser) mistake(found token) string {
 // semicolonMissing returns the word that looks like the start of another
 // statement: found itself, or the name before it that was taken for an alias.
 func (p *parser) semicolonMissing(found token) string {
+	if p.last.kind == endOfText || p.last.is(";") {
+		return ""
+	}
 	start, next := found, p.peek(1)
 	if p.alias.kind == word && p.alias.pos == p.last.pos {
 		start, next = p.alias, found

@@ -41,6 +41,8 @@ func (p *printer) name(parts []Ident) {
 			p.write(parentRow)
 		case i == 0 && joinWord(upperASCII(part.Name)):
 			p.write(backquote(part.Name))
+		case i > 0 && isSegment(part.Name) && !reserved(upperASCII(part.Name)):
+			p.write(part.Name) // behind a dot a name may begin with a digit
 		default:
 			p.write(quoteName(part.Name))
 		}

@@ -115,7 +115,11 @@ func drawName(t *rapid.T, most int) []Ident {
 	var parts []Ident
 	for range rapid.IntRange(1, most).Draw(t, "parts") {
 		name := anyName.Draw(t, "name")
-		quoted := quoteName(name) != name || len(parts) == 0 && joinWord(upperASCII(name)) || rapid.Bool().Draw(t, "quoted")
+		bare := quoteName(name) == name && !joinWord(upperASCII(name))
+		if len(parts) > 0 {
+			bare = isSegment(name) && !reserved(upperASCII(name))
+		}
+		quoted := !bare || rapid.Bool().Draw(t, "quoted")
 		parts = append(parts, Ident{Name: name, Quoted: quoted})
 	}
 	return parts
