@@ -1,0 +1,101 @@
+package operator
+
+import (
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// collect is COLLECT(x): the values one after another in order of arrival.
+// DISTINCT shows the first of equal ones.
+type collect struct {
+	l                    *aggregates
+	arg, object          int
+	distinct, appendOnly bool
+}
+
+// collected has the values as the columns of a row.
+type collected struct{ values row.Row }
+
+func (c *collect) apply(g *groupState, in []operand, diff int64) {
+	x := &in[c.arg]
+	if x.null {
+		return
+	}
+	got := held[collected](g, c.object)
+	if got == nil {
+		if diff < 0 {
+			return
+		}
+		got = &collected{}
+		hold(g, c.object, got, 64)
+	}
+	before := int64(cap(got.values.Enc)) + 16*int64(cap(got.values.Side))
+	switch {
+	case diff < 0:
+		got.remove(x.col)
+	case !c.distinct || !c.appendOnly || !c.has(got, x.v):
+		got.values = row.AppendRow(got.values, x.col)
+	}
+	g.more.bytes += int64(cap(got.values.Enc)) + 16*int64(cap(got.values.Side)) - before
+}
+
+// has tells whether an equal value is there.
+func (c *collect) has(got *collected, v value.Value) bool {
+	key := value.AppendKey(c.l.scratch[:0], v)
+	n := len(key)
+	found := false
+	got.values.Walk(func(_ int, other value.Value) {
+		if !found {
+			key = value.AppendKey(key[:n], other)
+			found = string(key[n:]) == string(key[:n])
+		}
+	})
+	c.l.scratch = key
+	return found
+}
+
+// remove takes away the first value that is spelled like col.
+func (c *collected) remove(col row.Row) {
+	all := c.values
+	for from := 0; from < len(all.Enc); {
+		to := from + row.Row{Enc: all.Enc[from:]}.Offset(1)
+		if !sameColumn(row.Row{Enc: all.Enc[from:to:to], Side: all.Side}, col) {
+			from = to
+			continue
+		}
+		if len(all.Side) == 0 {
+			c.values.Enc = append(all.Enc[:from], all.Enc[to:]...)
+			return
+		}
+		c.values = row.AppendRow(row.Row{}, row.Row{Enc: all.Enc[:from:from], Side: all.Side})
+		c.values = row.AppendRow(c.values, row.Row{Enc: all.Enc[to:], Side: all.Side})
+		return
+	}
+}
+
+func (c *collect) appendTo(dst row.Row, g *groupState) row.Row {
+	got := held[collected](g, c.object)
+	if got == nil || len(got.values.Enc) == 0 {
+		return row.Append(dst, value.Value{})
+	}
+	var shown map[string]bool
+	if c.distinct {
+		shown = map[string]bool{}
+	}
+	text := append(c.l.scratch[:0], '[')
+	got.values.Walk(func(i int, v value.Value) {
+		if c.distinct {
+			key := string(value.AppendKey(nil, v))
+			if shown[key] {
+				return
+			}
+			shown[key] = true
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = value.AppendJSON(text, v)
+	})
+	c.l.scratch = append(text, ']')
+	return row.Append(dst, value.OfJSON(c.l.scratch))
+}
