@@ -350,7 +350,7 @@ func (j *RelationalJoin) forget() {
 			j.leave(c.port, c.row)
 		}
 	}
-	j.changes = j.changes[:0]
+	j.changes = forget(j.changes)
 }
 
 // Wake implements Operator: time on port 2 makes keys leave, and the output's

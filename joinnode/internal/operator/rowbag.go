@@ -25,9 +25,10 @@ type rowBag struct {
 
 	side sideTable
 
-	rows   int64   // with all their copies
-	pruned row.Row // the row last taken in
-	key    []byte  // of a Go value, for its hash
+	rows    int64 // with all their copies
+	entries int64
+	taken   row.Row // memory of a row with Go values on its way in
+	key     []byte  // of a Go value, for its hash
 }
 
 const (
@@ -79,12 +80,17 @@ func (b *rowBag) row(e entry) row.Row {
 // is valid until the next one.
 func (b *rowBag) prune(r row.Row, keep int) row.Row {
 	r.Enc = r.Enc[:r.Offset(keep)]
+	return b.own(r)
+}
+
+// own returns r as its own row. It is valid until the next one.
+func (b *rowBag) own(r row.Row) row.Row {
 	if len(r.Side) == 0 {
 		return r
 	}
-	clear(b.pruned.Side)
-	b.pruned = own(b.pruned, r)
-	return b.pruned
+	clear(b.taken.Side)
+	b.taken = own(b.taken, r)
+	return b.taken
 }
 
 // hash returns the hash of a pruned row.
@@ -115,6 +121,21 @@ func (b *rowBag) find(r row.Row, hash uint32) keyRef {
 	return 0
 }
 
+// holds tells whether there is an entry at ref with this hash.
+func (b *rowBag) holds(ref keyRef, hash uint32) bool {
+	s := &b.shards[hash>>(32-bagShardBits)]
+	if s.n == 0 {
+		return false
+	}
+	mask := uint32(len(s.slots) - 1)
+	for i := hash & mask; s.slots[i] != 0; i = (i + 1) & mask {
+		if s.slots[i] == uint64(hash)<<32|uint64(ref) {
+			return true
+		}
+	}
+	return false
+}
+
 // insert makes an entry without copies for a pruned row that has none. The
 // caller has asked room before.
 func (b *rowBag) insert(r row.Row, hash uint32) keyRef {
@@ -139,6 +160,7 @@ func (b *rowBag) insert(r row.Row, hash uint32) keyRef {
 	}
 	s.put(uint64(hash)<<32 | uint64(ref))
 	s.n++
+	b.entries++
 	return ref
 }
 
@@ -168,6 +190,7 @@ func (b *rowBag) remove(ref keyRef) {
 	}
 	s.slots[i] = 0
 	s.n--
+	b.entries--
 	if len(s.slots) > slotsMin && 8*s.n < len(s.slots) {
 		b.resize(s, len(s.slots)/2)
 	}
@@ -203,7 +226,7 @@ func (b *rowBag) recount(e entry, n int) {
 }
 
 // forget lets go of the Go values of the row last taken in.
-func (b *rowBag) forget() { clear(b.pruned.Side) }
+func (b *rowBag) forget() { clear(b.taken.Side) }
 
 func (b *rowBag) bytes() int64 {
 	const shardSize = 32

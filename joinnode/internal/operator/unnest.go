@@ -72,6 +72,11 @@ func (u *Unnest) Process(port int, rec Record) {
 	for range bad {
 		u.out.Drop(port, rec, BadElement, false)
 	}
+	if f, ok := u.cfg.Expander.(*fold); ok {
+		for range f.overflowed() {
+			u.out.Drop(port, rec, SumOverflow, false)
+		}
+	}
 }
 
 // expanded emits the row at hand with cols behind it.
