@@ -11,6 +11,7 @@ import (
 // The others lie beside them, each with its place among the packed ones.
 type delivery struct {
 	packed  []packedResult
+	times   []int64 // of the packed results, where results have times
 	items   []outgoing
 	slab    []byte
 	waiting int // results and late rows
@@ -18,9 +19,11 @@ type delivery struct {
 
 // packedResult is a result whose row has no Side.
 type packedResult struct {
-	data  span
-	nulls uint64
-	why   operator.CloseReason
+	data   span
+	nulls  uint64
+	output int32
+	why    operator.CloseReason
+	change operator.Change
 }
 
 // outgoing is anything else on its way out.
@@ -29,8 +32,7 @@ type outgoing struct {
 	kind   outgoingKind
 	data   span // an encoded row, or the JSON of a late row
 	side   []any
-	nulls  uint64
-	why    operator.CloseReason
+	result Result // without its row
 	late   Late
 	mark   chan struct{}
 }
@@ -43,16 +45,20 @@ const (
 	outMarker
 )
 
-// result adds a result row.
-func (d *delivery) result(rec *operator.Record) {
+// result adds a result row; timed says that the query's results have times.
+func (d *delivery) result(output int, rec *operator.Record, timed bool) {
 	if len(rec.Row.Side) > 0 {
-		d.add(rec.Row.Enc, outgoing{kind: outResult, side: append([]any(nil), rec.Row.Side...), nulls: rec.Nulls, why: rec.Why})
+		d.add(rec.Row.Enc, outgoing{kind: outResult, side: append([]any(nil), rec.Row.Side...),
+			result: Result{Output: output, Nulls: rec.Nulls, Why: rec.Why, TS: rec.TS, Change: rec.Change}})
 		return
 	}
 	d.waiting++
 	from := len(d.slab)
 	d.slab = append(d.slab, rec.Row.Enc...)
-	d.packed = append(d.packed, packedResult{data: span{from, len(d.slab)}, nulls: rec.Nulls, why: rec.Why})
+	d.packed = append(d.packed, packedResult{data: span{from, len(d.slab)}, nulls: rec.Nulls, output: int32(output), why: rec.Why, change: rec.Change})
+	if timed {
+		d.times = append(d.times, rec.TS)
+	}
 }
 
 // add adds what is not packed; data is copied.
@@ -72,8 +78,8 @@ func (d *delivery) bytes(s span) []byte { return d.slab[s.from:s.to:s.to] }
 
 // memory is what the delivery keeps for the next results, in bytes.
 func (d *delivery) memory() int {
-	const packedSize, itemSize = 32, 144
-	return cap(d.slab) + cap(d.packed)*packedSize + cap(d.items)*itemSize
+	const packedSize, timeSize, itemSize = 32, 8, 256
+	return cap(d.slab) + cap(d.packed)*packedSize + cap(d.times)*timeSize + cap(d.items)*itemSize
 }
 
 // oversized tells whether it has grown beyond what is usual.
@@ -84,7 +90,7 @@ func (d *delivery) oversized() bool {
 // reset empties the delivery and lets go of what it held.
 func (d *delivery) reset() {
 	clear(d.items)
-	d.packed, d.items, d.slab, d.waiting = d.packed[:0], d.items[:0], d.slab[:0], 0
+	d.packed, d.times, d.items, d.slab, d.waiting = d.packed[:0], d.times[:0], d.items[:0], d.slab[:0], 0
 }
 
 // emitter calls the sinks. Its Result is used for every row, since one on the
@@ -101,18 +107,21 @@ func (e *emitter) emit(d *delivery) {
 	next := 0 // of the packed results
 	for i := range d.items {
 		it := &d.items[i]
-		e.results(d, d.packed[next:it.behind])
+		e.results(d, next, it.behind)
 		next = it.behind
 		e.item(d, it)
 	}
-	e.results(d, d.packed[next:])
+	e.results(d, next, len(d.packed))
 	e.tell(0)
 }
 
-func (e *emitter) results(d *delivery, packed []packedResult) {
-	for i := range packed {
-		p := &packed[i]
-		e.out = Result{Row: row.Row{Enc: d.bytes(p.data)}, Nulls: p.nulls, Why: p.why}
+func (e *emitter) results(d *delivery, from, to int) {
+	for i := from; i < to; i++ {
+		p := &d.packed[i]
+		e.out = Result{Output: int(p.output), Row: row.Row{Enc: d.bytes(p.data)}, Nulls: p.nulls, Why: p.why, Change: p.change}
+		if len(d.times) > 0 {
+			e.out.TS = d.times[i]
+		}
 		e.cfg.OnResult(&e.out)
 		e.tell(1)
 	}
@@ -127,7 +136,8 @@ func (e *emitter) item(d *delivery, it *outgoing) {
 		it.late.JSON = d.bytes(it.data)
 		e.cfg.OnLate(&it.late)
 	case outResult:
-		e.out = Result{Row: row.Row{Enc: d.bytes(it.data), Side: it.side}, Nulls: it.nulls, Why: it.why}
+		e.out = it.result
+		e.out.Row = row.Row{Enc: d.bytes(it.data), Side: it.side}
 		e.cfg.OnResult(&e.out)
 		e.out = Result{} // the values are not kept alive
 	}

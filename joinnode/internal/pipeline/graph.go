@@ -20,8 +20,8 @@ type graph interface {
 	// more arrives.
 	nextDue() (int64, bool)
 	// tick is one timer event, or the passing of time before an arrival: it brings
-	// time to t. Nothing is due before.
-	tick(t int64)
+	// time to t. Nothing is due before t; due says whether something is at t.
+	tick(t int64, due bool)
 	// sweep is how long rows that have nothing to emit may stay when nothing
 	// arrives, in ns; false when there are none.
 	sweep() (int64, bool)

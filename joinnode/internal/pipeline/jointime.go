@@ -19,7 +19,7 @@ func (g *joinGraph) nextDue() (int64, bool) {
 // downstream first: at one instant an operator gives up its own due rows before
 // rows that fall due upstream reach it. In event time only idle inputs follow the
 // clock.
-func (g *joinGraph) tick(t int64) {
+func (g *joinGraph) tick(t int64, _ bool) {
 	if !g.event {
 		g.advanceClock(t)
 		g.endStep()

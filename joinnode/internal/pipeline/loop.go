@@ -5,6 +5,8 @@ package pipeline
 // allocation in it. What can be done for many rows at once is done every
 // publishEvery rows.
 func (p *Pipeline) loop(from handover) {
+	p.owner.Lock()
+	defer p.owner.Unlock()
 	defer close(p.loopDone)
 	p.inherit(from)
 	// The batch at hand is known to other code by its address, so it lives on the
@@ -72,11 +74,21 @@ func (p *Pipeline) step(a *arrival) {
 		p.advance(a.now)
 	}
 	if a.marker != nil {
-		p.out.marker(a.marker)
+		p.reach(a.marker)
 		return
 	}
 	p.counters.rowsIn++
 	p.graph.arrive(a)
+}
+
+// reach does what a marker stands for.
+func (p *Pipeline) reach(m *marker) {
+	if m.read == nil {
+		p.out.marker(m.done)
+		return
+	}
+	m.read()
+	close(m.done)
 }
 
 // publish makes counters visible, hands results to the emitter and gives room

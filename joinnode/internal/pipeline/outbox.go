@@ -6,12 +6,13 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 )
 
-// outbox is the end of the graph and the way from the loop to the sinks. The
+// outbox is the end of the graph, with a port for each output, and the way from the loop to the sinks. The
 // loop appends to a delivery of its own and hands it over whole; one goroutine
 // delivers in order. The loop never waits for it: callers do, at the queue.
 type outbox struct {
-	p    *Pipeline
-	fill *delivery // the loop's
+	p     *Pipeline
+	fill  *delivery // the loop's
+	timed bool      // results have times
 
 	mu        sync.Mutex
 	ready     sync.Cond
@@ -28,8 +29,11 @@ func newOutbox(p *Pipeline) *outbox {
 }
 
 // Process implements operator.Operator: a finished result row.
-func (o *outbox) Process(_ int, rec operator.Record) {
-	o.fill.result(&rec)
+func (o *outbox) Process(port int, rec operator.Record) {
+	if rec.Past {
+		return
+	}
+	o.fill.result(port, &rec, o.timed)
 	o.p.counters.rowsOut++
 }
 

@@ -46,14 +46,18 @@ type Row struct {
 
 // Result is one result row, valid until OnResult returns.
 type Result struct {
-	Row   row.Row // in the layout of plan.Output; further columns may follow
-	Nulls uint64  // bit i: input i is NULL-complemented
-	Why   operator.CloseReason
+	Output int     // of the script; 0 of a join
+	Row    row.Row // in the layout of the output; further columns may follow
+	Nulls  uint64  // bit i: input i is NULL-complemented
+	Why    operator.CloseReason
+	TS     int64           // of a script: the row's time, ns since the epoch
+	Change operator.Change // of a script's state table: what happened to the row's key
 }
 
 // Late is one row on its way to the late output, valid until OnLate returns.
 type Late struct {
-	Input     int // −1 for a composite row
+	Input     int    // −1 for a row that is not one input's as it came
+	Table     string // of a script: the table that dropped it; "" for the input itself
 	Reason    operator.Reason
 	TS        int64
 	Watermark int64
@@ -68,6 +72,9 @@ type Pipeline struct {
 	graph graph
 	out   *outbox
 
+	// owner is held by whoever touches the operators: the loop from its beginning
+	// to its end, a reader before and after it.
+	owner    sync.Mutex
 	loopDone chan struct{} // the loop has ended; its state may be taken over
 	done     chan struct{} // the last result was delivered
 

@@ -20,9 +20,16 @@ type arrival struct {
 	ts      int64 // event time, ns
 	badTime bool
 	enc     span
-	side    []any // Go values without encoding; owned by the row
-	raw     span  // the whole row as JSON, kept only for the late output
-	marker  chan struct{}
+	side    []any   // Go values without encoding; owned by the row
+	raw     span    // the whole row as JSON, kept only for the late output
+	marker  *marker // not nil: this is no row
+}
+
+// marker stands in the queue for something to be done when all that stands
+// before it is processed.
+type marker struct {
+	read func()        // runs in the loop; nil: nothing
+	done chan struct{} // closed when it has run, or when what came before is delivered
 }
 
 // waiter is a caller that waits for room.
@@ -226,12 +233,17 @@ func (q *queue) leaveLocked(w *waiter) {
 // is processed and delivered. Where none is admitted, closed tells a query that
 // has ended, or is about to, from one that has not begun.
 func (q *queue) mark(done chan struct{}) (admitted, closed bool) {
+	return q.admit(&marker{done: done})
+}
+
+// admit admits a marker. It needs no room.
+func (q *queue) admit(m *marker) (admitted, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.started || q.closed {
 		return false, q.closed
 	}
-	q.fill.arrivals = append(q.fill.arrivals, arrival{now: q.nowLocked(), marker: done})
+	q.fill.arrivals = append(q.fill.arrivals, arrival{now: q.nowLocked(), marker: m})
 	q.arrived.Signal()
 	return true, false
 }

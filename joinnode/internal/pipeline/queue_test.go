@@ -38,7 +38,7 @@ func takeAll(q *queue) (names []string, n int) {
 	for _, a := range b.arrivals {
 		if a.marker != nil {
 			names = append(names, "mark")
-			close(a.marker)
+			close(a.marker.done)
 			continue
 		}
 		names = append(names, string(b.bytes(a.enc)))
@@ -275,7 +275,7 @@ func TestClockOfTheQueue(t *testing.T) {
 // TestBatchesForgetWhatTheyHeld: neither values nor very large buffers stay.
 func TestBatchesForgetWhatTheyHeld(t *testing.T) {
 	var b batch
-	b.arrivals = append(b.arrivals, arrival{side: []any{1}, marker: make(chan struct{})})
+	b.arrivals = append(b.arrivals, arrival{side: []any{1}, marker: &marker{}})
 	b.slab = make([]byte, 10, 100)
 	b.reset()
 	require.Equal(t, arrival{}, b.arrivals[:1][0])

@@ -22,15 +22,15 @@ func (p *Pipeline) advance(t int64) {
 		if !ok || due > t || due <= p.now {
 			break
 		}
-		p.tick(due)
+		p.tick(due, true)
 	}
-	p.tick(t)
+	p.tick(t, false)
 }
 
-func (p *Pipeline) tick(t int64) {
+func (p *Pipeline) tick(t int64, due bool) {
 	if t > p.now {
 		p.now = t
-		p.graph.tick(t)
+		p.graph.tick(t, due)
 	}
 }
 

@@ -41,6 +41,25 @@ var losses = [operator.NumReasons]warning.Loss{
 		Todo: warning.Overflow},
 }
 
+// tableLosses says so for the tables of a script.
+var tableLosses = [operator.NumReasons]warning.Loss{
+	operator.Late: {Counter: "late_dropped", What: "rows came later than the watermark and were dropped",
+		Todo: "set or enlarge MAXOUTOFORDERNESS of their stream (of a WITHIN join: WITHIN), or mend the source's order"},
+	operator.BadTimestamp: {Counter: "bad_timestamp", What: "rows whose time window is unknown were dropped",
+		Todo: "check the field that the window is made of, and TIMEUNIT"},
+	operator.RowsGate:   losses[operator.RowsGate],
+	operator.BytesGate:  losses[operator.BytesGate],
+	operator.KeyEvicted: losses[operator.KeyEvicted],
+	operator.BadElement: {Counter: "bad_element", What: "elements of arrays were no objects, or what should be an array was none, and were left out",
+		Todo: "mend the source"},
+	operator.SumOverflow: {Counter: "sum_overflow", What: "rows would have taken a sum of integers out of the range of 64 bits and were not added",
+		Todo: "sum decimals, such as x * 1.0, or a larger unit"},
+}
+
+// lateVersions is a loss of accuracy: results that left are not revised.
+var lateVersions = warning.Loss{Counter: "late_version", What: "changes of tables came after results that they would have changed",
+	Todo: "set MAXOUTOFORDERNESS on the stream so that it waits for them, or enlarge IDLETIMEOUT of the table's input"}
+
 // loss warns of rows that were lost at a place of the query; last describes the
 // last of them, if it is not nil.
 func (w *warnings) loss(place string, l *warning.Loss, rows int64, last func() string) {
@@ -74,7 +93,11 @@ func (w *warnings) functionErrors(place string, calls int64, last error) {
 // mismatches tells whether it has written the example.
 func (w *warnings) mismatches(place string, cases int64, example *eval.Mismatch) bool {
 	n, due := w.log.Due(warning.Kind{Place: place, What: "type mismatch"}, cases)
-	if due && example != nil {
+	switch {
+	case !due:
+	case example == nil:
+		w.log.Warn("%s: %d values of kinds that do not go with an aggregate were left out of it (counter type_mismatch); cast, or mend the source", place, n)
+	default:
 		w.log.Warn("%s: values of kinds that do not go together gave NULL, such as %s in %s (%d since the last warning, counter type_mismatch); cast, or mend the source",
 			place, example.Values, example.SQL, n)
 	}
