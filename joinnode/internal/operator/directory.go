@@ -2,10 +2,10 @@ package operator
 
 import "sort"
 
-// A directory finds places in the row list of a hot key without walking it: a
-// sparse index, one entry for each run of rows, the runs in list order. Rows
-// stay in the list, so the directory costs about a byte a row and only keys with
-// many rows have one.
+// A directory finds places in the list of a hot key without walking it: a sparse
+// index, one entry for each run of rows, the runs in list order. Rows stay in the
+// list, so the directory costs about a byte a row and only keys with many rows
+// have one. The list is the rows of a side, or the versions of a history.
 //
 // A probe or an insertion searches the runs and then walks at most one of them.
 type directory struct {
@@ -31,15 +31,26 @@ const (
 	runRecord = 16 // bytes of a run
 )
 
+// timedList is what a directory indexes: lists by rising time.
+type timedList interface {
+	// link returns the time of the row at r and the row after it, 0 at the end.
+	link(r ref) (ts int64, next ref)
+}
+
+func (a *arena) link(r ref) (int64, ref) {
+	rec := a.record(r)
+	return rec.ts(), rec.next()
+}
+
 // newDirectory indexes the list that begins at head. total is kept up to date
 // with the bytes of all directories.
-func newDirectory(a *arena, head ref, count *counts, total *int64) *directory {
+func newDirectory(l timedList, head ref, count *counts, total *int64) *directory {
 	d := &directory{total: total}
 	for r := head; r != 0; {
-		rec := a.record(r)
-		d.append(rec.ts(), r)
+		ts, next := l.link(r)
+		d.append(ts, r)
 		count.visited++
-		r = rec.next()
+		r = next
 	}
 	return d
 }
@@ -101,23 +112,31 @@ func (d *directory) upTo(ts int64) int {
 }
 
 // insertHead enters a row that became the first one of the list.
-func (d *directory) insertHead(ts int64, r ref, a *arena, count *counts) {
+func (d *directory) insertHead(ts int64, r ref, l timedList, count *counts) {
 	d.runs[d.head].ts, d.runs[d.head].row = ts, r
-	d.grow(d.head, a, count)
+	d.grow(d.head, l, count)
+}
+
+// move tells that the row of time ts is at r now.
+func (d *directory) move(ts int64, from, r ref) {
+	if i := d.upTo(ts); i >= 0 && d.runs[i].row == from {
+		d.runs[i].row = r
+	}
 }
 
 // grow notes one more row in run i and splits the run when it is long.
-func (d *directory) grow(i int, a *arena, count *counts) {
+func (d *directory) grow(i int, l timedList, count *counts) {
 	d.runs[i].n++
 	if d.runs[i].n <= runMax {
 		return
 	}
 	r := d.runs[i].row
 	for range runMax / 2 {
-		r = a.record(r).next()
+		_, r = l.link(r)
 	}
 	count.visited += runMax / 2
-	second := run{ts: a.record(r).ts(), row: r, n: d.runs[i].n - runMax/2}
+	ts, _ := l.link(r)
+	second := run{ts: ts, row: r, n: d.runs[i].n - runMax/2}
 	d.runs[i].n = runMax / 2
 	d.setRuns(append(d.runs, run{}))
 	copy(d.runs[i+2:], d.runs[i+1:])

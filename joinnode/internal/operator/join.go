@@ -150,10 +150,15 @@ func (j *IntervalJoin) Process(port int, rec Record) {
 // in place, as results are written where they stay: copies of what was just
 // written cost 30 ns a row.)
 func (j *IntervalJoin) arrived(x *view, port int, rec *Record) {
-	x.ts, x.nulls, x.why = rec.TS, rec.Nulls, rec.Why
-	x.key, x.side = j.key.spelling, rec.Row.Side
-	cols := rec.Row.Enc[len(x.key):]
-	x.cols = cols[:row.Row{Enc: cols}.Offset(j.cfg.Keep[port]-j.cfg.Keys[port])]
+	x.arrive(rec, &j.key, j.cfg.Keep[port]-j.cfg.Keys[port])
+}
+
+// arrive makes v a row with this key, of which n columns beside the key are kept.
+func (v *view) arrive(rec *Record, key *joinKey, n int) {
+	v.ts, v.nulls, v.why = rec.TS, rec.Nulls, rec.Why
+	v.key, v.side = key.spelling, rec.Row.Side
+	cols := rec.Row.Enc[len(v.key):]
+	v.cols = cols[:row.Row{Enc: cols}.Offset(n)]
 }
 
 // store buffers a row whose key is j.key and returns the key's cell. same says
@@ -170,12 +175,8 @@ func (j *IntervalJoin) store(port int, k keyRef, same bool, x *view, met bool) k
 	}
 	if !same || len(x.side) > 0 {
 		// The kept columns index into all of the row's Go values: take their own.
-		own := row.Row{Enc: j.stored.Enc[:0], Side: j.stored.Side[:0]}
-		if !same {
-			h.flags |= ownKey
-			own = row.AppendRow(own, row.Row{Enc: x.key, Side: x.side})
-		}
-		own = row.AppendRow(own, row.Row{Enc: x.cols, Side: x.side})
+		own, flags := x.keep(row.Row{Enc: j.stored.Enc[:0], Side: j.stored.Side[:0]}, same)
+		h.flags |= flags
 		j.stored, h.cols, h.side = own, own.Enc, own.Side
 	}
 	s.insert(&h, s.order.waits && !met)

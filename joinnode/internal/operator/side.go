@@ -226,7 +226,10 @@ type view struct {
 	side  []any  // what both refer to
 }
 
-func (s *side) view(r ref, rec record) view {
+func (s *side) view(r ref, rec record) view { return viewOf(s.keys, &s.arena, r, rec) }
+
+// viewOf takes the record at r apart, whose key is one of keys.
+func viewOf(keys *keyTable, a *arena, r ref, rec record) view {
 	v := view{ts: rec.ts(), flags: rec.flags()}
 	at, end := recordHeader, rec.len()
 	if v.flags&hasNulls != 0 {
@@ -236,12 +239,12 @@ func (s *side) view(r ref, rec record) view {
 		at++
 	}
 	if v.flags&hasSide != 0 {
-		v.side = s.arena.sideOf(r, int(get32(rec[at:])), int(get32(rec[at+4:])))
+		v.side = a.sideOf(r, int(get32(rec[at:])), int(get32(rec[at+4:])))
 		at += 8
 	}
 	v.cols = rec[at:end:end]
 	if v.flags&ownKey == 0 {
-		v.key, _ = s.keys.text(s.keys.cell(rec.key()))
+		v.key, _ = keys.text(keys.cell(rec.key()))
 	}
 	return v
 }
@@ -250,6 +253,17 @@ func (s *side) view(r ref, rec record) view {
 func (v *view) whole(dst row.Row) row.Row {
 	dst = row.AppendRow(dst, row.Row{Enc: v.key, Side: v.side})
 	return row.AppendRow(dst, row.Row{Enc: v.cols, Side: v.side})
+}
+
+// keep appends to dst what a buffered row has itself: its columns beside the key,
+// and the key too unless that is spelled as the key's cell has it. Its Go values
+// become its own.
+func (v *view) keep(dst row.Row, same bool) (own row.Row, flags uint8) {
+	if !same {
+		flags = ownKey
+		dst = row.AppendRow(dst, row.Row{Enc: v.key, Side: v.side})
+	}
+	return row.AppendRow(dst, row.Row{Enc: v.cols, Side: v.side}), flags
 }
 
 func (s *side) bytes() int64 {

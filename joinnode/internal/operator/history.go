@@ -1,0 +1,437 @@
+package operator
+
+import (
+	"encoding/binary"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+)
+
+// A history keeps, for each key of a table, its versions from the newest one at
+// or before the horizon on, in a list by rising time. It is bytes in a slab under
+// cells of a keyTable; most keys have one version and nothing else. Keys with many
+// have a directory, so that finding the version of any time stays logarithmic.
+//
+// Where something can be dropped once the horizon has come to a version, because
+// there is an older one or because the version says that there is no row, its time
+// is queued: what the horizon leaves behind goes even if its key is never touched
+// again, and nothing is ever searched for it.
+//
+// The cells are (see cell):
+//
+//	hash, size 4 bytes each
+//	unread     8 bytes: the greatest time of a row of the key that was joined with no version, or with one that is gone
+//	waiting    4 bytes: rows of the join that wait with this key
+//	versions   first and last keyRef, number, 4 bytes each
+//	step       4 bytes: what the current step did to the key (see TemporalJoin)
+//	text       the key columns
+type history struct {
+	keys   *keyTable
+	slab   slab
+	values sideTable
+	hot    map[keyRef]*directory
+	index  int64 // bytes of these
+	count  counts
+
+	// horizon: no row below it comes any more, but late ones.
+	horizon int64
+	due     lateHeap
+	queued  uint32
+	// absent is the greatest time of a version without a row that was dropped: what
+	// a key without versions had below it is not known.
+	absent int64
+	// unread is what the cells of keys that are gone had as unread, the greatest.
+	unread int64
+
+	versions, present int
+	dropped           int64
+	late              int64 // versions that came after rows that they would have changed
+}
+
+const (
+	cellStep  = cellPlain
+	cellTimed = cellPlain + 4
+
+	ofVersions = 1 // the cell's list of versions
+	ofWaiting  = 0
+)
+
+func newHistory(cols int) *history {
+	keys := newKeyTable(cols, false)
+	keys.header = cellTimed
+	return &history{keys: keys, slab: newSlab(), hot: map[keyRef]*directory{}, horizon: unseen, absent: unseen, unread: unseen}
+}
+
+func (c cell) unread() int64 { return int64(binary.LittleEndian.Uint64(c[cellRows:])) }
+
+func (c cell) setUnread(t int64) { binary.LittleEndian.PutUint64(c[cellRows:], uint64(t)) }
+
+func (c cell) step() uint32     { return get32(c[cellStep:]) }
+func (c cell) setStep(n uint32) { put32(c[cellStep:], n) }
+
+func (h *history) version(k keyRef) version { return h.slab.cell(k) }
+
+// link implements timedList.
+func (h *history) link(r ref) (int64, ref) {
+	v := h.version(keyRef(r))
+	return v.ts(), ref(v.newer())
+}
+
+// room tells whether one more version of any size can be had.
+func (h *history) room() bool { return h.keys.cells.room() && h.slab.room() }
+
+// enter returns the cell of key, which is made if there is none, and whether it
+// spells the key in the same way.
+func (h *history) enter(key *joinKey) (k keyRef, same bool) {
+	if k, same = h.keys.find(key); k != 0 {
+		return k, same
+	}
+	k = h.keys.insert(key)
+	h.keys.cell(k).setUnread(unseen)
+	return k, !key.values
+}
+
+// leave frees the cell of a key that has neither versions nor rows that wait nor
+// part in the current step.
+func (h *history) leave(k keyRef, c cell) {
+	if c.rows(ofVersions) > 0 || c.rows(ofWaiting) > 0 || c.step() != 0 {
+		return
+	}
+	h.unread = max(h.unread, c.unread())
+	h.keys.remove(k)
+}
+
+// at returns the version of k at time t: the one with the greatest time at or
+// before it; 0 when there is none.
+func (h *history) at(k keyRef, c cell, t int64) keyRef {
+	n := c.rows(ofVersions)
+	if n == 0 {
+		return 0
+	}
+	h.count.visited++
+	if last := keyRef(c.last(ofVersions)); h.version(last).ts() <= t {
+		return last
+	}
+	at := keyRef(c.first(ofVersions))
+	if n == 1 || h.version(at).ts() > t {
+		return 0
+	}
+	if d := h.directory(k, n); d != nil {
+		at = keyRef(d.runs[d.upTo(t)].row)
+	}
+	for {
+		h.count.visited++
+		next := h.version(at).newer()
+		if h.version(next).ts() > t { // the last one is, at the latest
+			return at
+		}
+		at = next
+	}
+}
+
+// lacks tells whether the version of time t, for which at returned 0, may have
+// been dropped.
+func (h *history) lacks(c cell, t int64) bool {
+	if first := keyRef(c.first(ofVersions)); first != 0 && h.version(first).ts() <= h.horizon {
+		return true
+	}
+	return t < h.absent
+}
+
+// read notes that a row of time t was joined with the version at, 0 for none.
+func (h *history) read(c cell, at keyRef, t int64) {
+	if at == 0 {
+		c.setUnread(max(c.unread(), t))
+		return
+	}
+	if v := h.version(at); v.read() < t {
+		v.setRead(t)
+	}
+}
+
+// current makes x what the table has for k from ts on. A time below that of the
+// newest version counts as that one's.
+func (h *history) current(k keyRef, ts int64, x *state) {
+	c := h.keys.cell(k)
+	if c.rows(ofVersions) == 0 {
+		h.insertOnly(k, c, ts, x)
+		return
+	}
+	h.insert(k, c, max(ts, h.newest(c)), x)
+}
+
+// past makes x what the table had for k from ts to the next version. What lies
+// below the versions that were dropped changes nothing any more.
+func (h *history) past(k keyRef, ts int64, x *state) {
+	c := h.keys.cell(k)
+	switch {
+	case c.rows(ofVersions) > 0:
+		h.insert(k, c, ts, x)
+	case ts >= h.absent:
+		h.insertOnly(k, c, ts, x)
+	default:
+		h.tooLate(max(c.unread(), h.unread), ts, x)
+		h.leave(k, c)
+	}
+}
+
+// newest returns the time of the newest version of a key that has some.
+func (h *history) newest(c cell) int64 { return h.version(keyRef(c.last(ofVersions))).ts() }
+
+// tooLate counts a version that begins at ts, at or before rows that were joined
+// with no version; the greatest of them has time unread.
+func (h *history) tooLate(unread, ts int64, x *state) {
+	if unread >= ts && x.flags&versionNone == 0 {
+		h.late++
+	}
+}
+
+// insert makes x a version of a key that has some.
+func (h *history) insert(k keyRef, c cell, ts int64, x *state) {
+	switch at := h.at(k, c, ts); {
+	case at == 0:
+		h.insertFirst(k, c, ts, x)
+	case h.version(at).ts() == ts:
+		h.replace(k, c, at, x)
+	default:
+		h.insertAfter(k, c, at, ts, x)
+	}
+}
+
+// insertOnly makes x the first version of a key without any.
+func (h *history) insertOnly(k keyRef, c cell, ts int64, x *state) {
+	own := c.unread()
+	any := max(own, h.unread) // an upper bound: others' rows are in it
+	h.tooLate(any, ts, x)
+	read := int64(unseen)
+	if own >= ts {
+		read = own
+	}
+	c.setUnread(below(any, ts))
+	at := h.add(ts, read, x)
+	c.setFirst(ofVersions, ref(at))
+	c.setLast(ofVersions, ref(at))
+	h.added(k, c, at, x.flags&versionNone != 0)
+}
+
+// insertFirst inserts before the oldest version.
+func (h *history) insertFirst(k keyRef, c cell, ts int64, x *state) {
+	unread := c.unread()
+	h.tooLate(unread, ts, x)
+	if h.lacks(c, ts) {
+		return
+	}
+	first := keyRef(c.first(ofVersions))
+	read := int64(unseen)
+	if unread >= ts {
+		read = below(unread, h.version(first).ts())
+	}
+	c.setUnread(below(unread, ts))
+	at := h.add(ts, read, x)
+	h.version(at).setNewer(first)
+	c.setFirst(ofVersions, ref(at))
+	if d := h.directory(k, c.rows(ofVersions)); d != nil {
+		d.insertHead(ts, ref(at), h, &h.count)
+	}
+	h.queue(k, first)
+	h.added(k, c, at, x.flags&versionNone != 0)
+}
+
+// insertAfter inserts behind the version before.
+func (h *history) insertAfter(k keyRef, c cell, before keyRef, ts int64, x *state) {
+	v := h.version(before)
+	read := int64(unseen)
+	if v.read() >= ts {
+		read = v.read()
+		v.setRead(below(v.read(), ts))
+		if !h.says(v, x) {
+			h.late++
+		}
+	}
+	at := h.add(ts, read, x)
+	next, n := v.newer(), c.rows(ofVersions)
+	v.setNewer(at)
+	h.version(at).setNewer(next)
+	d := h.directory(k, n)
+	switch {
+	case next == 0:
+		c.setLast(ofVersions, ref(at))
+		if d != nil {
+			d.append(ts, ref(at))
+		}
+	case d != nil:
+		d.grow(d.upTo(ts), h, &h.count)
+	}
+	h.added(k, c, at, true)
+}
+
+// replace makes the version at say x.
+func (h *history) replace(k keyRef, c cell, at keyRef, x *state) {
+	v := h.version(at)
+	if h.says(v, x) {
+		return
+	}
+	if v.read() != unseen {
+		h.late++
+	}
+	side := h.values.put(v.side(), x.row.Side)
+	x.flags |= get32(v[versionLength:]) & versionQueued
+	was, _ := sizeClass(versionHeader + v.size())
+	is, _ := sizeClass(versionHeader + len(x.row.Enc))
+	if is == was && is != oversize {
+		v.setState(x, side)
+	} else {
+		at = h.move(k, c, at, v, x, side)
+	}
+	if x.flags&versionNone != 0 {
+		h.settle(k, c, at)
+	}
+}
+
+// move makes the version at, which is v, say x in a cell of another size.
+func (h *history) move(k keyRef, c cell, at keyRef, v version, x *state, side uint32) keyRef {
+	to, ts := h.slab.alloc(versionHeader+len(x.row.Enc)), v.ts()
+	moved := h.version(to)
+	moved.write(ts, v.read(), x, side)
+	moved.setNewer(v.newer())
+	if keyRef(c.first(ofVersions)) == at {
+		c.setFirst(ofVersions, ref(to))
+	} else {
+		h.version(h.at(k, c, ts-1)).setNewer(to)
+	}
+	if keyRef(c.last(ofVersions)) == at {
+		c.setLast(ofVersions, ref(to))
+	}
+	if d := h.directory(k, c.rows(ofVersions)); d != nil {
+		d.move(ts, ref(at), ref(to))
+	}
+	h.slab.release(at)
+	return to
+}
+
+// says tells whether v says x.
+func (h *history) says(v version, x *state) bool {
+	const what = versionNone | versionOwnKey
+	return get32(v[versionLength:])&what == x.flags&what && sameRow(row.Row{Enc: v.cols(), Side: h.values.at(v.side())}, x.row)
+}
+
+func (h *history) add(ts, read int64, x *state) keyRef {
+	at := h.slab.alloc(versionHeader + len(x.row.Enc))
+	h.version(at).write(ts, read, x, h.values.put(noSide, x.row.Side))
+	return at
+}
+
+// added counts the version at, which is in the list of k. drops says that its
+// time is one at which something can be dropped.
+func (h *history) added(k keyRef, c cell, at keyRef, drops bool) {
+	n := c.rows(ofVersions)
+	c.setRows(ofVersions, n+1)
+	h.versions++
+	if n == 0 {
+		h.present++
+	}
+	if n >= hotRows && h.hot[k] == nil {
+		h.hot[k] = newDirectory(h, c.first(ofVersions), &h.count, &h.index)
+	}
+	if drops {
+		h.settle(k, c, at)
+	}
+}
+
+// settle drops what can be dropped once the horizon is at the version at, now or
+// later.
+func (h *history) settle(k keyRef, c cell, at keyRef) {
+	if h.version(at).ts() <= h.horizon {
+		h.prune(k, c, h.horizon)
+		return
+	}
+	h.queue(k, at)
+}
+
+func (h *history) queue(k, at keyRef) {
+	v := h.version(at)
+	if v.has(versionQueued) {
+		return
+	}
+	v.setQueued()
+	h.due.push(lateEntry{ts: v.ts(), arrival: h.queued, row: ref(k)}, &h.count)
+	h.queued++
+}
+
+// raise moves the horizon and drops what it leaves behind.
+func (h *history) raise(horizon int64) {
+	if horizon <= h.horizon {
+		return
+	}
+	for len(h.due) > 0 && h.due[0].ts <= horizon {
+		// The version with this time is there: it is dropped at a later horizon.
+		e := h.due[0]
+		h.due.pop(&h.count)
+		k := keyRef(e.row)
+		h.prune(k, h.keys.cell(k), e.ts)
+	}
+	h.horizon = horizon
+}
+
+// prune drops the versions of k but the newest at or before horizon and those
+// after it, and that one too when it says that there was no row.
+func (h *history) prune(k keyRef, c cell, horizon int64) {
+	for {
+		at := keyRef(c.first(ofVersions))
+		if at == 0 {
+			break
+		}
+		v := h.version(at)
+		none := v.has(versionNone)
+		if next := v.newer(); (next == 0 || h.version(next).ts() > horizon) && !(none && v.ts() <= horizon) {
+			break
+		}
+		if none {
+			h.absent = max(h.absent, v.ts())
+		}
+		h.dropFirst(k, c, at, v)
+	}
+	h.leave(k, c)
+}
+
+// dropFirst drops the oldest version.
+func (h *history) dropFirst(k keyRef, c cell, at keyRef, v version) {
+	c.setUnread(max(c.unread(), v.read()))
+	next, n := ref(v.newer()), c.rows(ofVersions)-1
+	h.values.put(v.side(), nil)
+	h.slab.release(at)
+	h.versions--
+	h.dropped++
+	c.setRows(ofVersions, n)
+	c.setFirst(ofVersions, next)
+	if n == 0 {
+		c.setLast(ofVersions, 0)
+		h.present--
+	} else if d := h.directory(k, n+1); d != nil {
+		d.removeHead(next)
+		if n < coldRows {
+			d.setRuns(nil)
+			delete(h.hot, k)
+		}
+	}
+}
+
+// directory returns the directory of a key with n versions, nil when it has none.
+func (h *history) directory(k keyRef, n int) *directory {
+	if n < coldRows || len(h.hot) == 0 {
+		return nil
+	}
+	return h.hot[k]
+}
+
+func (h *history) bytes() int64 {
+	const entrySize = 16
+	return h.keys.bytes() + h.slab.bytes() + h.values.bytes() + h.index + int64(cap(h.due))*entrySize
+}
+
+// below returns t, or the time before bound when it is not below that.
+func below(t, bound int64) int64 {
+	if t >= bound {
+		return subTime(bound, 1)
+	}
+	return t
+}
