@@ -80,15 +80,21 @@ func (b *builder) warnf(format string, args ...any) {
 
 // optionDuration reads '30s', '0' and the spellings of WITHIN.
 func (b *builder) optionDuration(o syntax.Option) (time.Duration, error) {
+	return OptionDuration(b.sql, o)
+}
+
+// OptionDuration reads the value of an option of sql that is a length of time:
+// '30s', '0' and the spellings of WITHIN. Its errors are *syntax.Error.
+func OptionDuration(sql string, o syntax.Option) (time.Duration, error) {
 	if strings.TrimSpace(o.Value) == "0" {
 		return 0, nil
 	}
 	d, err := syntax.ParseDuration(o.Value)
 	if err != nil {
-		return 0, b.errorf(o.Pos, ErrOption, "write a duration such as "+o.Name+" = '30s', or '0' to switch it off", "%s: %v", o.Name, err)
+		return 0, newError(sql, o.Pos, ErrOption, "write a duration such as "+o.Name+" = '30s', or '0' to switch it off", "%s: %v", o.Name, err)
 	}
 	if d < 0 {
-		return 0, b.errorf(o.Pos, ErrOption, "", "%s must not be negative, found %s", o.Name, o.Value)
+		return 0, newError(sql, o.Pos, ErrOption, "", "%s must not be negative, found %s", o.Name, o.Value)
 	}
 	return d, nil
 }

@@ -1,0 +1,101 @@
+package script
+
+import (
+	"strings"
+	"time"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+)
+
+// boundOf says in words what bounds the state of the statement that n is the
+// result of.
+func boundOf(n node) string {
+	var parts []string
+	seen := map[node]bool{}
+	collect(n, n.base().table, seen, &parts)
+	if len(parts) == 0 {
+		return "no state"
+	}
+	return strings.Join(parts, "; ")
+}
+
+func collect(n node, table string, seen map[node]bool, parts *[]string) {
+	if n == nil || seen[n] || n.base().table != table {
+		return
+	}
+	seen[n] = true
+	say := func(s string) {
+		if indexOf(*parts, s) < 0 {
+			*parts = append(*parts, s)
+		}
+	}
+	ttl := func(ns int64) string {
+		if ns == 0 {
+			return ""
+		}
+		return ", untouched for less than " + spanText(ns)
+	}
+	switch n := n.(type) {
+	case *stampNode:
+		collect(n.in, table, seen, parts)
+	case *aliasNode:
+		collect(n.in, table, seen, parts)
+	case *filterNode:
+		collect(n.in, table, seen, parts)
+	case *projectNode:
+		collect(n.in, table, seen, parts)
+	case *extendNode:
+		collect(n.in, table, seen, parts)
+	case *unnestNode:
+		collect(n.in, table, seen, parts)
+	case *foldNode:
+		collect(n.in, table, seen, parts)
+	case *streamOnNode:
+		collect(n.in, table, seen, parts)
+	case *dedupNode:
+		collect(n.in, table, seen, parts)
+		say("one row for each key" + ttl(n.ttl))
+	case *recencyNode:
+		collect(n.in, table, seen, parts)
+		say("rows while " + n.cond)
+	case *groupNode:
+		collect(n.in, table, seen, parts)
+		switch {
+		case n.bucket >= 0:
+			say("one row for each group of the time windows that the watermark has not passed")
+		case len(n.groups) == 0:
+			say("one row")
+		default:
+			say("one row for each group" + ttl(n.ttl))
+		}
+	case *joinNode:
+		collect(n.in[0], table, seen, parts)
+		collect(n.in[1], table, seen, parts)
+		switch n.how {
+		case temporal:
+			say("rows until both watermarks have reached them; the newest version of each key, older ones until both watermarks have passed them")
+		case interval:
+			say("rows of both streams for " + spanText(max(n.lo, -n.lo, n.hi, -n.hi)+n.behind))
+		default:
+			for s := range n.in {
+				if n.in[s].kind() == Stream {
+					say("every row of the stream " + originOf(n.in[s]) + ttl(n.ttl))
+				} else {
+					say("every row of " + originOf(n.in[s]) + ttl(n.ttl))
+				}
+			}
+		}
+	}
+}
+
+func spanText(ns int64) string { return syntax.FormatDuration(time.Duration(ns)) }
+
+// originOf names what the rows of one side of a join come from.
+func originOf(n node) string {
+	if a, ok := n.(*aliasNode); ok {
+		if s, ok := a.in.(*stampNode); ok {
+			return s.in.base().table
+		}
+	}
+	return "the sources before it"
+}

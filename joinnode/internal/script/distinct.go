@@ -1,0 +1,123 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// dedupNode is DISTINCT … ON: the best row of each key.
+type dedupNode struct {
+	core
+	in    node
+	on    []ref
+	order []orderBy
+	ttl   int64
+}
+
+type orderBy struct {
+	ref  ref
+	desc bool
+}
+
+func (n *dedupNode) kind() Kind          { return State }
+func (n *dedupNode) keys() []ref         { return n.on }
+func (n *dedupNode) schema() schema      { return n.in.schema() }
+func (n *dedupNode) provide(r ref) ref   { return n.in.provide(r) }
+func (n *dedupNode) timing(r ref) timing { return timing{unit: n.in.timing(r).unit} }
+
+// byTime tells whether versions succeed each other in event time.
+func (n *dedupNode) byTime() bool {
+	return len(n.order) == 1 && n.order[0].desc && n.in.timing(n.order[0].ref).row
+}
+
+func (n *dedupNode) versions() string {
+	if n.byTime() {
+		return ""
+	}
+	if len(n.order) == 0 {
+		return "it has no ORDER BY"
+	}
+	var by []string
+	for _, o := range n.order {
+		dir := "ASC"
+		if o.desc {
+			dir = "DESC"
+		}
+		by = append(by, visible(text(o.ref))+" "+dir)
+	}
+	return "it is ordered by " + strings.Join(by, ", ")
+}
+
+func (n *dedupNode) need(*builder) {
+	for _, k := range n.on {
+		want(n.in, k)
+	}
+	for _, o := range n.order {
+		want(n.in, o.ref)
+	}
+	for _, r := range n.wanted.list {
+		want(n.in, r)
+	}
+}
+
+func (n *dedupNode) lower(b *builder) (edge, error) {
+	rs := append([]ref(nil), n.on...)
+	cfg := operator.DedupConfig{Keys: len(n.on), History: n.byTime(), TTL: n.ttl}
+	more := func(r ref) int {
+		if at := layout(rs).find(r); at >= 0 {
+			return at
+		}
+		rs = append(rs, r)
+		return len(rs) - 1
+	}
+	var by []string
+	for _, o := range n.order {
+		cfg.Order = append(cfg.Order, operator.OrderKey{Col: more(n.in.provide(o.ref)), Desc: o.desc})
+		by = append(by, fmt.Sprintf("%s desc=%t", visible(text(o.ref)), o.desc))
+	}
+	for _, r := range n.wanted.list {
+		more(r)
+	}
+	e, err := b.arrange(n.in, n.in.base().edge, copies(rs...), nil)
+	if err != nil {
+		return edge{}, err
+	}
+	// What stands behind the kept columns only served others.
+	if len(e.layout) > len(rs) {
+		if e, err = b.cut(n.in, e, rs); err != nil {
+			return edge{}, err
+		}
+	}
+	cfg.Text = "ON " + strings.Join(layout(n.on).texts(), ", ") + " ORDER BY " + strings.Join(by, ", ")
+	in := []edge{e}
+	if n.ttl > 0 {
+		in = append(in, now())
+	}
+	v, out := b.vertex(n.table, fmt.Sprintf("Dedup %+v", cfg), true, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		return operator.NewDedup(cfg, out)
+	}, in...)
+	out.reader = v
+	return out, nil
+}
+
+// cut drops the columns behind the given ones, with which e's rows begin.
+func (b *builder) cut(n node, e edge, rs []ref) (edge, error) {
+	e.layout = append(layout(nil), e.layout...)
+	for i := range rs {
+		e.layout[i] = rs[i]
+	}
+	from := make([]int, len(rs))
+	for i := range from {
+		from[i] = i
+	}
+	return b.keep(n, e, rs, from), nil
+}
+
+func unitsOf(n node) func(*syntax.Column) value.Unit {
+	return func(c *syntax.Column) value.Unit { return n.timing(ref(c.Path)).unit }
+}
