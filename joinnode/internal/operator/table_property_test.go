@@ -1,0 +1,130 @@
+package operator_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
+	"github.com/streamjoin/streamjoin/joinnode/internal/operator/operatortest"
+	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
+)
+
+// TestTableIsTheDifferenceOfTwoStates moves a table from one state to the next by
+// detours, in any order of insertions and retractions, and compares what comes
+// out with the difference. The three kinds of StreamOn together see the same.
+func TestTableIsTheDifferenceOfTwoStates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.IntRange(0, 2).Draw(t, "keys")
+		logs := [5]*operatortest.Log{}
+		ops := [5]operator.Operator{}
+		for i, construct := range []func(operator.Output) (operator.Operator, error){
+			func(out operator.Output) (operator.Operator, error) {
+				return operator.NewTable(operator.TableConfig{Keys: keys, Keep: true}, out)
+			},
+			func(out operator.Output) (operator.Operator, error) {
+				return operator.NewTable(operator.TableConfig{Keys: keys}, out)
+			},
+			func(out operator.Output) (operator.Operator, error) {
+				return operator.NewStreamOn(operator.StreamOnConfig{On: operator.Inserted, Keys: keys}, out)
+			},
+			func(out operator.Output) (operator.Operator, error) {
+				return operator.NewStreamOn(operator.StreamOnConfig{On: operator.Updated, Keys: keys}, out)
+			},
+			func(out operator.Output) (operator.Operator, error) {
+				return operator.NewStreamOn(operator.StreamOnConfig{On: operator.Deleted, Keys: keys}, out)
+			},
+		} {
+			logs[i] = operatortest.NewLog()
+			var err error
+			ops[i], err = construct(logs[i])
+			require.NoError(t, err)
+		}
+		state := map[string]row.Row{}
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			before := map[string]string{}
+			for key, r := range state {
+				before[key] = operatortest.Row(r)
+			}
+			records := detours(t, keys, state)
+			for _, op := range ops {
+				for i, rec := range records {
+					rec.Seq = uint64(i)
+					rec.Row = copied(rec.Row)
+					op.Process(0, rec)
+					clear(rec.Row.Enc) // the row was only lent
+					clear(rec.Row.Side)
+				}
+				op.EndStep()
+			}
+			want := [5][]string{}
+			say := func(on operator.Change, text string) {
+				want[int(on)+1] = append(want[int(on)+1], "emit @5 "+text)
+				if on == operator.Deleted {
+					text += " retracted"
+				}
+				want[0] = append(want[0], "emit @5 "+text+" "+on.String())
+			}
+			var rows []string
+			for key, r := range state {
+				now, was := operatortest.Row(r), before[key]
+				rows = append(rows, now)
+				if was == "" {
+					say(operator.Inserted, now)
+				} else if was != now {
+					say(operator.Updated, now)
+				}
+			}
+			for key, was := range before {
+				if _, ok := state[key]; !ok {
+					say(operator.Deleted, was)
+				}
+			}
+			want[1] = want[0]
+			for i, log := range logs {
+				require.ElementsMatch(t, want[i], log.Take(), "operator %d", i)
+			}
+			var read []string
+			ops[0].(operator.Reader).Read(func(r row.Row) bool { read = append(read, operatortest.Row(r)); return true })
+			require.ElementsMatch(t, rows, read)
+		}
+	})
+}
+
+// detours changes the rows of some keys of state, some of them more than once,
+// and returns the records of all of it in any order.
+func detours(t *rapid.T, keys int, state map[string]row.Row) (records []operator.Record) {
+	for range rapid.IntRange(0, 30).Draw(t, "changes") {
+		var cols []any
+		for range keys {
+			cols = append(cols, rapid.OneOf(rapid.Custom(drawKey), rapid.Custom(func(t *rapid.T) any {
+				return fmt.Sprint("one of many ", rapid.IntRange(0, 30).Draw(t, "which"))
+			})).Draw(t, "key column"))
+		}
+		r := encode(append(cols, drawValue(t), drawValue(t)))
+		var key []byte
+		for i := range keys {
+			key = value.AppendKey(key, r.Col(i))
+		}
+		if old, ok := state[string(key)]; ok {
+			records = append(records, operator.Record{TS: 5, Diff: -1, Row: old})
+			delete(state, string(key))
+		}
+		if rapid.IntRange(0, 3).Draw(t, "leaves") > 0 {
+			records = append(records, operator.Record{TS: 5, Diff: 1, Row: r})
+			state[string(key)] = r
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	return rapid.Permutation(records).Draw(t, "order")
+}
+
+func copied(r row.Row) row.Row {
+	return row.Row{Enc: slices.Clone(r.Enc), Side: slices.Clone(r.Side)}
+}
