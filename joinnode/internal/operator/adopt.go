@@ -58,7 +58,7 @@ func (j *IntervalJoin) adoptable(old *IntervalJoin, maps [2][]int) error {
 		return bad("the new one has been used")
 	case old.flushed[0] || old.flushed[1]:
 		return bad("it was flushed")
-	case a.Within != b.Within || a.RightRetention != b.RightRetention:
+	case j.partners != old.partners || j.retention != old.retention:
 		return bad("WITHIN differs")
 	case a.Left != b.Left:
 		return bad("the kind of join differs")

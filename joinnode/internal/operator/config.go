@@ -3,6 +3,7 @@ package operator
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -12,14 +13,22 @@ var ErrConfig = errors.New("invalid operator configuration")
 
 // JoinConfig says what an IntervalJoin joins. The plan is its only writer.
 type JoinConfig struct {
-	Within int64 // greatest distance in time of two rows that match, ns
-	// Lower and Upper, where one is not 0, take the place of Within: two rows match
-	// when Lower ≤ right time − left time ≤ Upper, ns.
+	// Within is the greatest distance in time of two rows that match, ns. It stands
+	// for Lower = −Within and Upper = Within.
+	Within int64
+	// Lower and Upper, where they are not both 0, take the place of Within: two rows
+	// match when Lower ≤ right time − left time ≤ Upper, ns. Both may be positive, or
+	// negative.
 	Lower, Upper int64
 	Left         bool // LEFT JOIN
+	// LeftRetention is how long left rows are kept after their time, ns, which is
+	// also when one without a match is complete. 0 stands for the least, which is
+	// Within, or Upper where that is positive.
+	LeftRetention int64
 	// RightRetention is how long right rows are kept after their time, ns: Within,
 	// or W_1 + … + W_i for stage i ≥ 2 in event time, since a NULL row of an
-	// earlier stage comes that much later (semantics.md §4).
+	// earlier stage comes that much later (semantics.md §4). With Lower and Upper
+	// the least is −Lower where that is positive, and 0 stands for it.
 	RightRetention int64
 	// Clocked says processing time: the clock drives both ports, and whichever
 	// port it is told to moves both.
@@ -55,10 +64,18 @@ func (cfg *JoinConfig) check() error {
 		return fmt.Errorf("%w: interval join: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
-	case cfg.Within <= 0:
+	case cfg.Lower == 0 && cfg.Upper == 0 && cfg.Within <= 0:
 		return bad("Within must be positive, is %d", cfg.Within)
-	case cfg.RightRetention < cfg.Within:
+	case cfg.Lower > cfg.Upper:
+		return bad("Lower must not be above Upper, are %d and %d", cfg.Lower, cfg.Upper)
+	case cfg.Lower == math.MinInt64:
+		return bad("Lower must be above %d", int64(math.MinInt64))
+	case cfg.LeftRetention != 0 && cfg.LeftRetention < cfg.least(0):
+		return bad("LeftRetention must be at least %d, is %d", cfg.least(0), cfg.LeftRetention)
+	case cfg.symmetric() && cfg.RightRetention < cfg.Within:
 		return bad("RightRetention must be at least Within (%d), is %d", cfg.Within, cfg.RightRetention)
+	case cfg.RightRetention != 0 && cfg.RightRetention < cfg.least(1):
+		return bad("RightRetention must be at least %d, is %d", cfg.least(1), cfg.RightRetention)
 	case cfg.Keys[0] < 1 || cfg.Keys[0] != cfg.Keys[1]:
 		return bad("both ports need as many key columns, at least one; have %d and %d", cfg.Keys[0], cfg.Keys[1])
 	case cfg.MaxKeys < 0 || cfg.MaxRows < 0:
@@ -74,6 +91,40 @@ func (cfg *JoinConfig) check() error {
 		}
 	}
 	return nil
+}
+
+// symmetric tells whether Within says what matches.
+func (cfg *JoinConfig) symmetric() bool { return cfg.Lower == 0 && cfg.Upper == 0 }
+
+// bounds returns the least and the greatest time of a partner of a row at port,
+// counted from that row's time.
+func (cfg *JoinConfig) bounds(port int) (lower, upper int64) {
+	switch {
+	case cfg.symmetric():
+		return -cfg.Within, cfg.Within
+	case port == 0:
+		return cfg.Lower, cfg.Upper
+	default:
+		return -cfg.Upper, -cfg.Lower
+	}
+}
+
+// least is the shortest retention at port with which rows meet their partners
+// when both streams are in order and of one pace.
+func (cfg *JoinConfig) least(port int) int64 {
+	_, upper := cfg.bounds(port)
+	return max(upper, 0)
+}
+
+// Retention returns how long the rows of port are kept after their time, ns. A
+// row that comes later than that is too late for the join: it is the within of
+// the Lateness in front of the port.
+func (cfg *JoinConfig) Retention(port int) int64 {
+	retention := [...]int64{cfg.LeftRetention, cfg.RightRetention}[port]
+	if retention == 0 {
+		return cfg.least(port)
+	}
+	return retention
 }
 
 // keyGate returns MaxKeys where that gate can bind, otherwise 0: a key has a
@@ -96,18 +147,23 @@ func (j *IntervalJoin) Describe() Description {
 	if cfg.Text.On != "" {
 		line("on %s", cfg.Text.On)
 	}
-	within, right := time.Duration(cfg.Within), time.Duration(cfg.RightRetention)
+	left, right := time.Duration(cfg.Retention(0)), time.Duration(cfg.Retention(1))
 	timed := "event time"
 	if cfg.Clocked {
 		timed = "processing time"
 	}
-	line("within %s, %s", within, timed)
+	if cfg.symmetric() {
+		line("within %s, %s", time.Duration(cfg.Within), timed)
+	} else {
+		line("time of %s − time of %s from %s to %s, %s", cfg.Text.portName(1), cfg.Text.portName(0),
+			time.Duration(cfg.Lower), time.Duration(cfg.Upper), timed)
+	}
 	for port, columns := range cfg.Text.Kept {
 		if len(columns) > 0 {
 			line("keeps of %s: %s", cfg.Text.portName(port), strings.Join(columns, ", "))
 		}
 	}
-	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", within, cfg.Text.portName(0), right, cfg.Text.portName(1))
+	line("state: ≤ rate × %s rows of %s, ≤ rate × %s rows of %s", left, cfg.Text.portName(0), right, cfg.Text.portName(1))
 	if cfg.MaxRows > 0 {
 		line("state: ≤ %d rows a side, newer ones are dropped (maxRows)", cfg.MaxRows)
 	}

@@ -5,10 +5,20 @@ import (
 )
 
 // IntervalJoin joins the rows of two ports, 0 = left and 1 = right, that have
-// equal keys and times at most Within apart, and completes left rows without a
-// match with NULLs when it is a LEFT JOIN (semantics.md §4 to §6). Its inputs
-// are insertions only; bad, future and late rows were dropped by the source in
-// front of it.
+// equal keys and times at most Within apart, or such that Lower ≤ right time −
+// left time ≤ Upper, and completes left rows without a match with NULLs when it is
+// a LEFT JOIN (semantics.md §4 to §6). Its inputs are insertions only; bad, future
+// and late rows were dropped by the source in front of it.
+//
+// Each port's own watermark ends its rows' lives, as if both streams were of one
+// pace: a left row can have partners up to Upper after its time, a right row up to
+// −Lower after its own, so that is how long they are kept, and not at all where it
+// is negative; for WITHIN both are Within. A left row is complete, and a row at
+// either port is too late, when its port's watermark is more than that past its
+// time. For partners at distance d this leaves Upper − d, or d − Lower, for
+// disorder in a stream and for one running ahead of the other. With bounds that
+// begin or end at 0 that is nothing just where most partners are, so the plan can
+// ask for longer retentions.
 //
 // Each side buffers its rows as bytes in an arena (side.go) under keys that both
 // sides share (keytable.go). A row costs one hash look-up, one record, the
@@ -19,13 +29,15 @@ import (
 // depend on each other across records: Prefetch over a batch takes them together
 // (prefetch.go). What a row costs is in docs/performance.md.
 //
-// Its state is bounded by rate × Within rows on the left, rate × RightRetention
-// on the right, and by the gates.
+// Its state is bounded by rate × LeftRetention rows on the left, rate ×
+// RightRetention on the right, and by the gates.
 type IntervalJoin struct {
-	cfg   JoinConfig
-	out   Output
-	keys  *keyTable
-	sides [2]*side
+	cfg       JoinConfig
+	out       Output
+	keys      *keyTable
+	sides     [2]*side
+	retention [2]int64
+	partners  [2]bounds
 
 	wm       [2]int64 // greatest Seen of each port
 	idle     [2]bool
@@ -41,6 +53,9 @@ type IntervalJoin struct {
 	cached  int64 // Prefetch does nothing below this size of the state
 }
 
+// bounds are the least and the greatest time of a partner, counted from the row's.
+type bounds struct{ lower, upper int64 }
+
 // NewIntervalJoin returns an empty join that writes to out. Its errors are
 // ErrConfig.
 func NewIntervalJoin(cfg JoinConfig, out Output) (*IntervalJoin, error) {
@@ -51,6 +66,10 @@ func NewIntervalJoin(cfg JoinConfig, out Output) (*IntervalJoin, error) {
 		cfg.Keep[port] = max(cfg.Keep[port], cfg.Keys[port])
 	}
 	j := &IntervalJoin{cfg: cfg, out: out, wm: [2]int64{unseen, unseen}, frontier: unseen, compose: newComposer(&cfg), cached: cachedState}
+	for port := range j.retention {
+		j.retention[port] = cfg.Retention(port)
+		j.partners[port].lower, j.partners[port].upper = cfg.bounds(port)
+	}
 	j.clear()
 	return j, nil
 }
@@ -91,15 +110,7 @@ func (j *IntervalJoin) raise(port int, p Progress, why CloseReason) {
 		return
 	}
 	j.wm[port] = p.Seen
-	j.expire(j.sides[port], subTime(p.Seen, j.retention(port)), why)
-}
-
-// retention is how long rows of a port are kept after their time.
-func (j *IntervalJoin) retention(port int) int64 {
-	if port == 1 {
-		return j.cfg.RightRetention
-	}
-	return j.cfg.Within
+	j.expire(j.sides[port], subTime(p.Seen, j.retention[port]), why)
 }
 
 // expire removes the rows of s that are older than bound.
@@ -201,9 +212,9 @@ func (j *IntervalJoin) reached() (t int64, port int) {
 	if j.cfg.Clocked {
 		return j.wm[0], 0
 	}
-	t = subTime(j.wm[0], j.cfg.Within)
+	t = subTime(j.wm[0], j.retention[0])
 	if !j.cfg.Left {
-		if right := subTime(j.wm[1], j.cfg.RightRetention); right > t {
+		if right := subTime(j.wm[1], j.retention[1]); right > t {
 			return right, 1
 		}
 	}
@@ -223,7 +234,7 @@ func (j *IntervalJoin) Wake(port int, need int64) (int64, bool) {
 	left := port == 0 || j.cfg.Clocked
 	if s := j.sides[0]; left && s.waiting > 0 {
 		if _, rec, found := s.order.firstWaiting(); found {
-			earliest(dueAfter(rec.ts(), j.cfg.Within))
+			earliest(dueAfter(rec.ts(), j.retention[0]))
 		}
 	}
 	if t, _ := j.reached(); need > t && need != farthest {
@@ -231,9 +242,9 @@ func (j *IntervalJoin) Wake(port int, need int64) (int64, bool) {
 		case j.cfg.Clocked:
 			earliest(need, true)
 		case left:
-			earliest(reach(need, j.cfg.Within))
+			earliest(reach(need, j.retention[0]))
 		case !j.cfg.Left:
-			earliest(reach(need, j.cfg.RightRetention))
+			earliest(reach(need, j.retention[1]))
 		}
 	}
 	return at, ok

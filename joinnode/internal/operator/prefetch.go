@@ -145,7 +145,7 @@ func (j *IntervalJoin) expiring(batch []Arrival, n int) int {
 	}
 	keys := &j.ahead.cells
 	for port, s := range j.sides {
-		bound := subTime(seen[port], j.retention(port))
+		bound := subTime(seen[port], j.retention[port])
 		c, visited := s.order.next, int64(0)
 		for n < len(keys) {
 			_, rec, ok := s.arena.seek(&c, straggler|dead, &visited)

@@ -6,7 +6,8 @@ import "encoding/binary"
 // and returns their number. k is the key of its cell c.
 func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 	other := j.sides[1-port]
-	lo, hi := subTime(x.ts, j.cfg.Within), addTime(x.ts, j.cfg.Within)
+	within := &j.partners[port]
+	lo, hi := addTime(x.ts, within.lower), addTime(x.ts, within.upper)
 	r := other.seek(k, c, lo)
 	if r == 0 {
 		return 0
@@ -42,7 +43,7 @@ func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 		}
 		out.Row.Enc = j.compose.patch(port, cols)
 		j.out.Emit(out)
-		if r == 0 || len(cols) > spliceMax {
+		if r == 0 || len(cols) > spliceMax || hi < x.ts {
 			continue
 		}
 		if s, ok := j.compose.splice(port); ok {
