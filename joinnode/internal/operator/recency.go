@@ -51,11 +51,11 @@ type Recency struct {
 // A recencyChange is what a step did to one entry.
 type recencyChange struct {
 	row    keyRef
-	delta  int // insertions less retractions
+	count  int // copies now
 	ts     int64
 	timed  bool // its instant has come
-	before int  // copies that were in
-	after  int
+	before int  // copies that were in before the step
+	after  int  // and are now
 }
 
 // What a Recency keeps in an entry.
@@ -130,7 +130,7 @@ func (r *Recency) Process(port int, rec Record) {
 		put32(r.bag.entry(at).extra()[recentArrival:], r.arrived)
 	}
 	c := r.change(at)
-	c.delta += int(rec.Diff)
+	c.count = max(0, c.count+int(rec.Diff))
 	if !c.timed {
 		c.ts = max(c.ts, rec.TS)
 	}
@@ -142,7 +142,7 @@ func (r *Recency) change(at keyRef) *recencyChange {
 	if n := e.change(); n != 0 {
 		return &r.changes[n-1]
 	}
-	r.changes = append(r.changes, recencyChange{row: at, ts: unseen})
+	r.changes = append(r.changes, recencyChange{row: at, count: e.count(), ts: unseen})
 	e.setChange(len(r.changes))
 	return &r.changes[len(r.changes)-1]
 }
@@ -176,7 +176,7 @@ func (r *Recency) settle(c *recencyChange) {
 	if state == recentIn {
 		c.before = e.count()
 	}
-	n := max(0, e.count()+c.delta)
+	n := c.count
 	if n > 0 && (c.timed || state == recentNew) {
 		enter, leave, ever := r.bounds(r.bag.row(e))
 		switch {
@@ -184,7 +184,7 @@ func (r *Recency) settle(c *recencyChange) {
 			if c.timed {
 				r.stats.Expired += int64(e.count())
 			}
-			r.stats.Rejected += int64(max(0, c.delta))
+			r.stats.Rejected += int64(max(0, n-e.count()))
 			n, state = 0, recentNew
 		case enter > r.now:
 			state = recentWaiting

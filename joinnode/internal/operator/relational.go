@@ -22,7 +22,7 @@ import (
 // greater one if changes on both sides did.
 //
 // A retraction of a row that is not there, as after its key fell to TTL, is
-// ignored.
+// ignored. Rows that can be part of no result are not kept.
 //
 // The state is every row of both sides. A row is one entry of a rowBag, in the
 // chain of its key's rows in order of arrival; a key is one cell that both sides
@@ -51,13 +51,13 @@ type RelationalJoin struct {
 type joinChange struct {
 	row       keyRef
 	port      int
-	delta     int   // insertions less retractions
 	before    int   // copies before the step
+	after     int   // and now
 	matches   int   // of a left row before the step, in a LEFT JOIN
 	ts        int64 // the greatest of the records that caused it
 	completed int64 // the greatest of the records that concern its row with NULLs
-	changed   bool  // there are more or fewer copies now
-	fell      bool  // its key was due to leave
+	came      bool  // a record brought it: its key was touched
+	changed   bool  // there are more or fewer copies after the step
 }
 
 // What a join keeps in an entry: neighbours in the chain of the key's rows, the
@@ -104,6 +104,7 @@ func (j *RelationalJoin) Advance(port int, p Progress) {
 	if j.now = p.Seen; j.base == unseen {
 		j.base = j.now
 	}
+	j.fall()
 }
 
 // Process implements Operator: it notes the change.
@@ -128,8 +129,8 @@ func (j *RelationalJoin) Process(port int, rec Record) {
 		j.enter(port, at, r)
 	}
 	c := j.change(port, at)
-	c.delta += int(rec.Diff)
-	c.ts = max(c.ts, rec.TS)
+	c.after = max(0, c.after+int(rec.Diff))
+	c.ts, c.came = max(c.ts, rec.TS), true
 }
 
 // concerns tells whether a row can be part of a result: one without a key is
@@ -201,7 +202,7 @@ func (j *RelationalJoin) change(port int, at keyRef) *joinChange {
 	if n := e.change(); n != 0 {
 		return &j.changes[n-1]
 	}
-	c := joinChange{row: at, port: port, before: e.count(), ts: math.MinInt64, completed: math.MinInt64}
+	c := joinChange{row: at, port: port, before: e.count(), after: e.count(), ts: math.MinInt64, completed: math.MinInt64}
 	if port == 0 && j.cfg.Left {
 		c.matches = int(get32(e.extra()[chainMatches:]))
 	}
@@ -213,10 +214,8 @@ func (j *RelationalJoin) change(port int, at keyRef) *joinChange {
 // EndStep implements Operator: it emits what the step's changes did to the
 // join, and raises the output's progress.
 func (j *RelationalJoin) EndStep() {
-	brought := len(j.changes)
-	j.fall()
 	if len(j.changes) > 0 {
-		j.touch(brought)
+		j.touch()
 		j.settle()
 		for i, n := 0, len(j.changes); i < n; i++ {
 			if j.changes[i].changed {
@@ -241,13 +240,8 @@ func (j *RelationalJoin) settle() {
 	for i := range j.changes {
 		c := &j.changes[i]
 		b := j.bags[c.port]
-		e := b.entry(c.row)
-		stay := c.before
-		if c.fell {
-			stay = 0
-		}
-		b.recount(e, max(0, stay+c.delta))
-		if c.changed = e.count() != c.before; c.changed {
+		b.recount(b.entry(c.row), c.after)
+		if c.changed = c.after != c.before; c.changed {
 			c.completed = c.ts
 		}
 	}
@@ -281,13 +275,13 @@ func (j *RelationalJoin) pair(i int) {
 		partner.of(there.row(q))
 		composite := j.compose.pair(c.port, &mine, &partner)
 		if j.cfg.Residual == nil || j.cfg.Residual(composite) {
-			j.net.add(composite, e.count()*after-c.before*before, ts, 0)
+			j.net.add(composite, c.after*after-c.before*before, ts, 0)
 			switch {
 			case !j.cfg.Left:
 			case c.port == 0:
 				j.match(c.row, before, after, ts)
 			default:
-				j.match(at, c.before, e.count(), ts)
+				j.match(at, c.before, c.after, ts)
 			}
 		}
 		j.compose.forget()
@@ -324,7 +318,7 @@ func (j *RelationalJoin) complete() {
 		}
 		b := j.bags[0]
 		e := b.entry(c.row)
-		before, after := c.before, e.count()
+		before, after := c.before, c.after
 		if c.matches > 0 {
 			before = 0
 		}

@@ -10,13 +10,10 @@ const (
 	most
 )
 
-// fall marks the rows of keys that nobody touched for TTL as gone, before it
-// counts as touched what the step brought: the result is the same as if a timer
-// had come in between.
+// fall takes the rows of keys that nobody touched for TTL away. Time moves before
+// the step's records come, so a record for such a key finds it empty, as it
+// would if a timer had come in between.
 func (j *RelationalJoin) fall() {
-	if j.cfg.TTL == 0 || j.now == unseen {
-		return
-	}
 	for k := j.touched[least]; k != 0; k = j.touched[least] {
 		c := j.keys.cell(k)
 		if due, ok := j.due(c); !ok || due > j.now {
@@ -26,11 +23,9 @@ func (j *RelationalJoin) fall() {
 		j.stats.Fallen++
 		for port, b := range j.bags {
 			for at := keyRef(c.first(port)); at != 0; at = keyRef(get32(b.entry(at).extra()[chainNext:])) {
-				if b.entry(at).count() == 0 {
-					continue // came in this step
-				}
 				ch := j.change(port, at)
-				ch.fell, ch.ts = true, max(ch.ts, j.now)
+				ch.after = max(0, ch.after-ch.before)
+				ch.ts = max(ch.ts, j.now)
 			}
 		}
 	}
@@ -41,13 +36,16 @@ func (j *RelationalJoin) due(c cell) (int64, bool) {
 	return reach(max(c.stamp(1), j.base), j.cfg.TTL)
 }
 
-// touch moves the keys of the first n changes to the end of the list.
-func (j *RelationalJoin) touch(n int) {
+// touch moves the keys for which records came to the end of the list.
+func (j *RelationalJoin) touch() {
 	if j.cfg.TTL == 0 {
 		return
 	}
-	for i := range n {
+	for i := range j.changes {
 		ch := &j.changes[i]
+		if !ch.came {
+			continue
+		}
 		k := keyRef(get32(j.bags[ch.port].entry(ch.row).extra()[chainCell:]))
 		c := j.keys.cell(k)
 		j.unlist(c)
