@@ -31,6 +31,8 @@ func TestAdoptRefusesWhatDoesNotFit(t *testing.T) {
 		"used":            {used, join(unchanged), same},
 		"flushed":         {join(unchanged), flushed, same},
 		"within":          {join(unchanged), join(func(c *JoinConfig) { c.Within = 11 }), same},
+		"bounds":          {join(unchanged), join(func(c *JoinConfig) { c.Lower, c.Upper = -10, 9 }), same},
+		"left retention":  {join(unchanged), join(func(c *JoinConfig) { c.LeftRetention = 11 }), same},
 		"right retention": {join(unchanged), join(func(c *JoinConfig) { c.RightRetention = 21 }), same},
 		"kind":            {join(unchanged), join(func(c *JoinConfig) { c.Left = false }), same},
 		"time":            {join(unchanged), join(func(c *JoinConfig) { c.Clocked = true }), same},

@@ -20,7 +20,7 @@ import (
 // what it did. Columns of a row are the key, then the others; 1 is a Go int,
 // 1.0 a JSON number, {…} a Go map, ∅ NULL.
 //
-//	join [left] within=… [right-retention=…] [clocked] [keys=…] [keep=l,r] [out=port.col,…] [max-keys=…] [max-rows=…] [max-bytes=…]
+//	join [left] within=… [lower=… upper=…] [left-retention=…] [right-retention=…] [clocked] [keys=…] [keep=l,r] [out=port.col,…] [max-keys=…] [max-rows=…] [max-bytes=…]
 //	run
 //	  L|R <ts> <columns>       an arrival: watermark, row, end of step
 //	  time <port> <ts> [idle]  time passes on a port
@@ -63,6 +63,9 @@ func (g *golden) join(t *testing.T, d *datadriven.TestData) string {
 		Text: operator.JoinText{On: "a.k = b.k", Ports: [2]string{"a", "b"}, Kept: [2][]string{{"a.k", "a.v"}, {"b.k", "b.v"}}}}
 	d.ScanArgs(t, "within", &cfg.Within)
 	cfg.RightRetention = cfg.Within
+	d.MaybeScanArgs(t, "lower", &cfg.Lower)
+	d.MaybeScanArgs(t, "upper", &cfg.Upper)
+	d.MaybeScanArgs(t, "left-retention", &cfg.LeftRetention)
 	d.MaybeScanArgs(t, "right-retention", &cfg.RightRetention)
 	d.MaybeScanArgs(t, "max-keys", &cfg.MaxKeys)
 	d.MaybeScanArgs(t, "max-rows", &cfg.MaxRows)

@@ -19,7 +19,6 @@ import (
 // without gates. Rows have Keep columns and one that only a filter needed.
 func drawConfig(t *rapid.T) operator.JoinConfig {
 	cfg := operator.JoinConfig{
-		Within:      rapid.Int64Range(1, 12).Draw(t, "within"),
 		Left:        rapid.Bool().Draw(t, "left"),
 		Clocked:     rapid.IntRange(0, 3).Draw(t, "clocked") == 0,
 		RightSource: rapid.IntRange(1, 3).Draw(t, "right source"),
@@ -29,10 +28,7 @@ func drawConfig(t *rapid.T) operator.JoinConfig {
 	for port := range cfg.Keep {
 		cfg.Keep[port] = keys + rapid.IntRange(0, 2).Draw(t, "more columns")
 	}
-	cfg.RightRetention = cfg.Within
-	if !cfg.Clocked {
-		cfg.RightRetention += rapid.Int64Range(0, 8).Draw(t, "retention")
-	}
+	drawBounds(t, &cfg, rapid.Int64Range(1, 12).Draw(t, "within"))
 	for range rapid.IntRange(1, 5).Draw(t, "out") {
 		port := rapid.IntRange(0, 1).Draw(t, "out port")
 		cfg.Out = append(cfg.Out, operator.OutCol{Port: uint8(port), Col: rapid.IntRange(0, cfg.Keep[port]-1).Draw(t, "out col")})
@@ -43,6 +39,27 @@ func drawConfig(t *rapid.T) operator.JoinConfig {
 		cfg.MaxBytes = drawMaxBytes(t, 10<<10, 20<<10)
 	}
 	return cfg
+}
+
+// drawBounds draws what matches within a distance: either symmetrically or from
+// any lower to any upper bound; and retentions that go with it.
+func drawBounds(t *rapid.T, cfg *operator.JoinConfig, within int64) {
+	cfg.Within, cfg.Lower, cfg.Upper = within, 0, 0
+	cfg.LeftRetention, cfg.RightRetention = 0, within
+	if rapid.IntRange(0, 2).Draw(t, "between") == 0 {
+		cfg.Lower = rapid.Int64Range(-within, within).Draw(t, "lower")
+		cfg.Upper = rapid.Int64Range(cfg.Lower, within).Draw(t, "upper")
+		if cfg.Lower == 0 && cfg.Upper == 0 {
+			cfg.Upper = within
+		}
+		cfg.RightRetention = 0
+		if rapid.Bool().Draw(t, "longer left retention") {
+			cfg.LeftRetention = max(cfg.Upper, 0) + rapid.Int64Range(0, 8).Draw(t, "left retention")
+		}
+	}
+	if !cfg.Clocked && rapid.Bool().Draw(t, "longer right retention") {
+		cfg.RightRetention = cfg.Retention(1) + rapid.Int64Range(0, 8).Draw(t, "right retention")
+	}
 }
 
 // drawMaxBytes draws no bound, one that nothing fits into, or one of the range,
@@ -125,7 +142,7 @@ func (b *both) arrive(port int, ts int64, r row.Row) {
 	if ts > b.wm[port] {
 		b.time(port, ts, false)
 	}
-	if b.wm[port]-ts <= b.cfg.Within {
+	if b.wm[port]-ts <= b.cfg.Retention(port) {
 		b.seq++
 		b.do(operatortest.Call{Method: "process", Port: port, Rec: operator.Record{TS: ts, Seq: b.seq, Diff: 1, Row: r}})
 	}
@@ -136,7 +153,7 @@ func (b *both) time(port int, ts int64, idle bool) {
 	for p := range b.wm {
 		if p == port || b.cfg.Clocked {
 			b.wm[p] = ts
-			b.do(operatortest.Call{Method: "advance", Port: p, P: operator.Progress{Seen: ts, Low: max(0, ts-b.cfg.Within), Idle: idle}})
+			b.do(operatortest.Call{Method: "advance", Port: p, P: operator.Progress{Seen: ts, Low: max(0, ts-b.cfg.Retention(p)), Idle: idle}})
 		}
 	}
 }
@@ -188,8 +205,7 @@ func TestJoinDoesWhatTheOracleDoes(t *testing.T) {
 func TestJoinOfHotKeysDoesWhatTheOracleDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := drawConfig(t)
-		cfg.Within = rapid.Int64Range(100, 400).Draw(t, "long within")
-		cfg.RightRetention = cfg.Within
+		drawBounds(t, &cfg, rapid.Int64Range(100, 400).Draw(t, "long within"))
 		cfg.MaxRows, cfg.MaxBytes = 0, drawMaxBytes(t, 14<<10, 40<<10)
 		b := newBoth(t, cfg)
 		hot := func(*rapid.T) any { return "hot" }
@@ -211,7 +227,11 @@ func TestJoinOfHotKeysDoesWhatTheOracleDoes(t *testing.T) {
 		// The edges of what a probe finds: rows of one time may fill several
 		// runs of the directory.
 		for range rapid.IntRange(1, 20).Draw(t, "edges") {
-			ts := rapid.Int64Range(1000, now).Draw(t, "partner") + rapid.SampledFrom([]int64{-1, 1}).Draw(t, "side")*cfg.Within
+			edges := []int64{-cfg.Within, cfg.Within}
+			if cfg.Lower != 0 || cfg.Upper != 0 {
+				edges = []int64{-cfg.Lower, -cfg.Upper, cfg.Lower, cfg.Upper}
+			}
+			ts := max(0, rapid.Int64Range(1000, now).Draw(t, "partner")+rapid.SampledFrom(edges).Draw(t, "edge"))
 			if ts += rapid.Int64Range(-1, 1).Draw(t, "beyond"); !cfg.Clocked || ts >= b.wm[0] {
 				b.arrive(1-port, ts, drawRow(t, &cfg, 1-port, hot))
 			}
@@ -260,7 +280,7 @@ func TestJoinUnderEvictionDoesWhatTheOracleDoes(t *testing.T) {
 		cfg := drawConfig(t)
 		cfg.Clocked, cfg.MaxKeys, cfg.MaxRows = false, rapid.IntRange(1, 3).Draw(t, "few keys"), 0
 		cfg.MaxBytes = 0
-		cfg.Within, cfg.RightRetention = 1000, 1000
+		drawBounds(t, &cfg, 1000)
 		b := newBoth(t, cfg)
 		port := rapid.IntRange(0, 1).Draw(t, "port of the many")
 		b.time(port, 5000, false)
@@ -298,7 +318,8 @@ func (b *both) reload() {
 	t := b.t
 	old := b.cfg
 	cfg := drawConfig(t)
-	cfg.Within, cfg.RightRetention, cfg.Left, cfg.Clocked, cfg.Keys = old.Within, old.RightRetention, old.Left, old.Clocked, old.Keys
+	cfg.Within, cfg.Lower, cfg.Upper, cfg.LeftRetention, cfg.RightRetention = old.Within, old.Lower, old.Upper, old.LeftRetention, old.RightRetention
+	cfg.Left, cfg.Clocked, cfg.Keys = old.Left, old.Clocked, old.Keys
 	cfg.Out = nil
 	var maps [2][]int
 	var keep [2]func(row.Row) bool
@@ -339,8 +360,15 @@ func TestJoinAtTheEndsOfTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := drawConfig(t)
 		cfg.Clocked = false
-		cfg.Within = rapid.SampledFrom([]int64{1, 10, math.MaxInt64 / 2, math.MaxInt64}).Draw(t, "far within")
-		cfg.RightRetention = rapid.SampledFrom([]int64{cfg.Within, math.MaxInt64}).Draw(t, "far retention")
+		far := rapid.SampledFrom([]int64{1, 10, math.MaxInt64 / 2, math.MaxInt64})
+		cfg.Within, cfg.Lower, cfg.Upper, cfg.LeftRetention = far.Draw(t, "far within"), 0, 0, 0
+		if rapid.Bool().Draw(t, "far between") {
+			cfg.Lower = far.Draw(t, "far lower") * rapid.SampledFrom([]int64{-1, 1}).Draw(t, "sign of lower")
+			cfg.Upper = far.Draw(t, "far upper") * rapid.SampledFrom([]int64{-1, 1}).Draw(t, "sign of upper")
+			cfg.Lower, cfg.Upper = min(cfg.Lower, cfg.Upper), max(cfg.Lower, cfg.Upper)
+		}
+		cfg.RightRetention = 0
+		cfg.RightRetention = rapid.SampledFrom([]int64{cfg.Retention(1), math.MaxInt64}).Draw(t, "far retention")
 		b := newBoth(t, cfg)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			ts := rapid.SampledFrom([]int64{0, 1, 2, 11, 12, math.MaxInt64/2 - 1, math.MaxInt64 / 2, math.MaxInt64/2 + 1, math.MaxInt64 - 11, math.MaxInt64 - 1, math.MaxInt64}).Draw(t, "ts")
@@ -356,10 +384,10 @@ func TestJoinAtTheEndsOfTime(t *testing.T) {
 func TestTwoJoinsInARow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := drawConfig(t)
-		first.Clocked, first.RightSource, first.RightRetention = false, 1, first.Within
+		first.Clocked, first.RightSource = false, 1
 		second := drawConfig(t)
 		second.Clocked, second.RightSource = false, 2
-		second.RightRetention = first.Within + second.Within
+		second.RightRetention = first.Retention(0) + second.Retention(1)
 		second.Keep[0] = len(first.Out)
 		second.Keys = [2]int{1, 1}
 		second.MaxBytes = 0 // rows reach it without passing by the test, which could not ask before
@@ -396,10 +424,9 @@ func TestTwoJoinsInARow(t *testing.T) {
 func TestJoinKeepsTheContract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := drawConfig(t)
-		cfg.RightRetention = cfg.Within
 		operatortest.Check(t, operatortest.Subject{
 			New:   func(out operator.Output) (operator.Operator, error) { return operator.NewIntervalJoin(cfg, out) },
-			Ports: 2, Clocked: cfg.Clocked, Lateness: []int64{cfg.Within, cfg.Within},
+			Ports: 2, Clocked: cfg.Clocked, Lateness: []int64{cfg.Retention(0), cfg.Retention(1)},
 			Row: func(t *rapid.T, port int) row.Row { return drawRow(t, &cfg, port, drawKey) },
 		})
 	})

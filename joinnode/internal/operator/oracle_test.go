@@ -100,7 +100,7 @@ func (o *oracle) Advance(port int, p operator.Progress) {
 	for _, port := range ports {
 		o.idle[port] = p.Idle
 		o.wm[port] = max(o.wm[port], p.Seen)
-		retention := []int64{o.cfg.Within, o.cfg.RightRetention}[port]
+		retention := o.retention(port)
 		var kept, gone []*oracleRow
 		for _, x := range o.rows[port] {
 			if o.wm[port] != math.MinInt64 && farther(o.wm[port], x.ts, retention) {
@@ -119,6 +119,36 @@ func (o *oracle) Advance(port int, p operator.Progress) {
 			o.giveUp(gone, why)
 		}
 	}
+}
+
+// retention is how long rows of a port are kept: as long as a row in order of the
+// other stream can match, or as the plan says.
+func (o *oracle) retention(port int) int64 {
+	switch between := o.cfg.Lower != 0 || o.cfg.Upper != 0; {
+	case port == 0 && o.cfg.LeftRetention != 0:
+		return o.cfg.LeftRetention
+	case port == 1 && o.cfg.RightRetention != 0:
+		return o.cfg.RightRetention
+	case !between:
+		return o.cfg.Within
+	case port == 0:
+		return max(o.cfg.Upper, 0)
+	default:
+		return max(-o.cfg.Lower, 0)
+	}
+}
+
+// near tells whether times of a row at port and one at the other port match.
+func (o *oracle) near(port int, x, y int64) bool {
+	if o.cfg.Lower == 0 && o.cfg.Upper == 0 {
+		return !farther(x, y, o.cfg.Within) && !farther(y, x, o.cfg.Within)
+	}
+	left, right := x, y
+	if port == 1 {
+		left, right = y, x
+	}
+	after := minus(right, left)
+	return after.Cmp(big.NewInt(o.cfg.Lower)) >= 0 && after.Cmp(big.NewInt(o.cfg.Upper)) <= 0
 }
 
 func byTime(rows []*oracleRow) {
@@ -197,7 +227,7 @@ func (o *oracle) Process(port int, rec operator.Record) {
 	}
 	var partners []*oracleRow
 	for _, y := range o.rows[1-port] {
-		if y.key == x.key && !y.closed && !farther(x.ts, y.ts, o.cfg.Within) && !farther(y.ts, x.ts, o.cfg.Within) {
+		if y.key == x.key && !y.closed && o.near(port, x.ts, y.ts) {
 			partners = append(partners, y)
 		}
 	}
@@ -258,8 +288,8 @@ func (o *oracle) EndStep() {
 		}
 		return saturated(minus(o.wm[port], d))
 	}
-	frontier, idle := below(0, o.cfg.Within), o.idle[0]
-	if right := below(1, o.cfg.RightRetention); !o.cfg.Left && right > frontier {
+	frontier, idle := below(0, o.retention(0)), o.idle[0]
+	if right := below(1, o.retention(1)); !o.cfg.Left && right > frontier {
 		frontier, idle = right, o.idle[1]
 	}
 	if o.cfg.Clocked {

@@ -1,12 +1,18 @@
 package operator
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // probe emits the pairs of an arriving row in (partner.ts, partner.seq) order
 // and returns their number. k is the key of its cell c.
 func (j *IntervalJoin) probe(port int, k keyRef, c cell, x *view) (pairs int) {
 	other := j.sides[1-port]
 	within := &j.partners[port]
+	if within.lower > 0 && x.ts > math.MaxInt64-within.lower {
+		return 0 // all partners would be after the end of time
+	}
 	lo, hi := addTime(x.ts, within.lower), addTime(x.ts, within.upper)
 	r := other.seek(k, c, lo)
 	if r == 0 {
