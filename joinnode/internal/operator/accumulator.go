@@ -244,17 +244,28 @@ const (
 
 func (x *operand) set(col row.Row, numeric bool) {
 	x.col, x.v = col, col.Col(0)
-	v := x.v
-	if v.Kind == value.Any {
-		v = v.Resolve()
+	switch x.v.Kind {
+	case value.Null:
+		x.null = true
+		return
+	case value.Float:
+		x.null = x.v.IsNaN()
+	case value.Any:
+		v := x.v.Resolve()
+		x.null = isMissing(v)
+		if numeric {
+			x.setNumber(&v)
+		}
+		return
+	default:
+		x.null = false
 	}
-	x.null = v.IsNull() || v.IsNaN()
-	if numeric && !x.null {
-		x.setNumber(v)
+	if numeric {
+		x.setNumber(&x.v)
 	}
 }
 
-func (x *operand) setNumber(v value.Value) {
+func (x *operand) setNumber(v *value.Value) {
 	x.form = noNumber
 	switch v.Kind {
 	case value.Int:
@@ -264,9 +275,16 @@ func (x *operand) setNumber(v value.Value) {
 	case value.Float:
 		x.form, x.decimal = decimalForm, v.Float()
 	case value.Number:
-		if i, ok := integerText(v); ok {
-			x.form, x.integer = integerForm, i
-		} else if f, ok := v.Float64(); ok && !math.IsNaN(f) {
+		if isInteger(v.Text) {
+			if i, ok := integerOf(v); ok {
+				x.form, x.integer = integerForm, i
+				return
+			}
+		} else if f, ok := value.ShortFloat(v.Text); ok {
+			x.form, x.decimal = decimalForm, f
+			return
+		}
+		if f, ok := v.Float64(); ok && !math.IsNaN(f) {
 			x.form, x.decimal = decimalForm, f
 		}
 	}

@@ -74,5 +74,5 @@ func (c *distinctCount) appendTo(dst row.Row, g *groupState) row.Row {
 	return row.Append(dst, value.OfInt(int64(n)))
 }
 
-func load64(b []byte) uint64    { return binary.LittleEndian.Uint64(b) }
+func load64(b []byte) uint64     { return binary.LittleEndian.Uint64(b) }
 func store64(b []byte, x uint64) { binary.LittleEndian.PutUint64(b, x) }

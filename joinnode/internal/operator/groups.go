@@ -183,7 +183,13 @@ func (s *groups) respell(ref keyRef, r row.Row) keyRef {
 // changed.
 func (s *groups) fold(ref keyRef, r row.Row, diff int64, remember bool) (counted, overflow bool) {
 	s.open(ref)
-	defer s.close(ref)
+	counted, overflow = s.take(r, diff, remember)
+	s.close(ref)
+	return counted, overflow
+}
+
+// take is fold for the group at hand.
+func (s *groups) take(r row.Row, diff int64, remember bool) (counted, overflow bool) {
 	if diff < 0 {
 		if s.recall(r) || s.g.rows == 0 {
 			return false, false

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"bytes"
 	"math"
 	"math/bits"
 	"strconv"
@@ -83,24 +82,27 @@ func (s *sum) apply(g *groupState, in []operand, diff int64) {
 
 func (s *sum) appendTo(dst row.Row, g *groupState) row.Row {
 	t := s.load(g)
-	if t.decimals != 0 {
-		return appendFloat(dst, s.float(g, t))
-	}
-	if !t.integers.fits() {
+	switch {
+	case t.decimals != 0:
+		return appendFloat(dst, s.float(g, &t))
+	case !t.integers.fits():
 		return row.Append(dst, value.Value{})
 	}
 	return row.Append(dst, value.OfInt(int64(t.integers.lo)))
 }
 
 // float returns the sum of integers and decimals.
-func (s *sum) float(g *groupState, t total) float64 {
+func (s *sum) float(g *groupState, t *total) float64 {
 	d := t.decimal
-	t.integers.addTo(&d)
-	f := d.value()
-	if h := held[hugeSum](g, s.object); h != nil && t.decimals != 0 {
-		return h.plus(f)
+	if t.integers != (wide{}) {
+		t.integers.addTo(&d)
 	}
-	return f
+	if g.more != nil && t.decimals != 0 {
+		if h := held[hugeSum](g, s.object); h != nil {
+			return h.plus(d.value())
+		}
+	}
+	return d.value()
 }
 
 func (s *sum) huge(g *groupState) *hugeSum {
@@ -131,7 +133,8 @@ func (a *average) appendTo(dst row.Row, g *groupState) row.Row {
 	if n == 0 {
 		return row.Append(dst, value.Value{})
 	}
-	return appendFloat(dst, a.sum.float(g, a.sum.load(g))/float64(n))
+	t := a.sum.load(g)
+	return appendFloat(dst, a.sum.float(g, &t)/float64(n))
 }
 
 // appendFloat appends a calculated float; what is not a number is NULL
@@ -151,12 +154,20 @@ type wide struct {
 
 func wideInt(i int64) wide { return wide{hi: i >> 63, lo: uint64(i)} }
 
-// integerText returns the integer that a JSON number is spelled as, if it has 64
-// bits. 1.0 and 1e0 are spelled as decimals, as in all arithmetic.
-func integerText(v value.Value) (wide, bool) {
-	if bytes.ContainsAny(v.Text, ".eE") {
-		return wide{}, false
+// isInteger tells whether a JSON number is spelled as an integer. 1.0 and 1e0 are
+// spelled as decimals, as in all arithmetic.
+func isInteger(number []byte) bool {
+	for _, c := range number {
+		if c == '.' || c|' ' == 'e' {
+			return false
+		}
 	}
+	return true
+}
+
+// integerOf returns the integer that a JSON number spelled as one is, if it has
+// 64 bits.
+func integerOf(v *value.Value) (wide, bool) {
 	if i, ok := v.Int64(); ok {
 		return wideInt(i), true
 	}
