@@ -23,6 +23,9 @@ type FoldConfig struct {
 	// Having says which groups are emitted, by their key columns and aggregates;
 	// nil: all.
 	Having func(row.Row) bool
+	// Mismatch is told of values that a numeric aggregate skips as they are no
+	// numbers; may be nil.
+	Mismatch func(v value.Value)
 }
 
 // fold is the Expander of a FoldConfig.
@@ -159,5 +162,5 @@ func (f *fold) accumulators() *accumulators {
 	if len(f.groups) > 0 {
 		return f.groups[0].acc.another()
 	}
-	return newAccumulators(f.cfg.Aggs, true)
+	return accumulatorsOf(newAggregates(f.cfg.Aggs, true, f.cfg.Mismatch))
 }
