@@ -63,13 +63,18 @@ func (b *buckets) endByClock(ms int64) int64 {
 }
 
 // offsetAt returns what clocks in the zone show at the instant ms more than UTC,
-// and the instant until which they do; all in milliseconds.
+// and an instant until which they do, at least; all in milliseconds.
 func offsetAt(ms int64, zone *time.Location) (offset, until int64) {
 	t := time.UnixMilli(ms).In(zone)
 	_, seconds := t.Zone()
 	until = math.MaxInt64
 	if _, end := t.ZoneBounds(); !end.IsZero() {
 		until = end.UnixMilli()
+	}
+	if until <= ms {
+		// Years behind the zone's table have 365 days for ZoneBounds, so that on the
+		// last day of a leap year it names an end that is over.
+		until = startOf(yearOf(ms)+1, time.January)
 	}
 	return int64(seconds) * 1000, until
 }
@@ -93,8 +98,8 @@ const (
 	minuteMillis = 60 * secondMillis
 	hourMillis   = 60 * minuteMillis
 	dayMillis    = 24 * hourMillis
-	// longYear is longer than every year.
-	longYear = 367 * dayMillis
+	// longYear is longer than every year, those of 53 weeks too.
+	longYear = 372 * dayMillis
 )
 
 // inYear cuts years into pieces of width.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,6 +49,30 @@ func (f fields) resolve(c *syntax.Column) (int, error) {
 		return i, nil
 	}
 	return 0, fmt.Errorf("no column %s", name)
+}
+
+// scope is the scope of a script: names as in resolve, or a path into the column
+// of its first name; columns whose name begins with ms_ and s_ have those units.
+func (f fields) scope(zone *time.Location) Scope {
+	return Scope{
+		Locate: func(c *syntax.Column) (int, row.Path, error) {
+			if col, err := f.resolve(c); err == nil {
+				return col, nil, nil
+			}
+			col, err := f.resolve(&syntax.Column{Path: c.Path[:1]})
+			return col, c.Path[1:], err
+		},
+		Unit: func(c *syntax.Column) value.Unit {
+			switch name := c.Path[0].Name; {
+			case strings.HasPrefix(name, "ms_"):
+				return value.Millisecond
+			case strings.HasPrefix(name, "s_"):
+				return value.Second
+			}
+			return value.AutoUnit
+		},
+		Zone: zone,
+	}
 }
 
 func parse(t testing.TB, sql string) syntax.Expr {
