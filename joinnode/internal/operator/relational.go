@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
@@ -254,9 +255,9 @@ func (j *RelationalJoin) pair(i int) {
 	other := 1 - c.port
 	here, there := j.bags[c.port], j.bags[other]
 	e := here.entry(c.row)
-	mine := view{flags: ownKey}
-	mine.of(here.row(e))
-	partner := view{flags: ownKey}
+	var mine, partner view
+	mine.of(here.row(e), j.cfg.Keys[c.port])
+	var framed []byte // the key of the partner that the composite was framed with
 	cell := j.keys.cell(keyRef(get32(e.extra()[chainCell:])))
 	for at, next := keyRef(cell.first(other)), keyRef(0); at != 0; at = next {
 		q := there.entry(at)
@@ -272,8 +273,16 @@ func (j *RelationalJoin) pair(i int) {
 		if before == 0 && after == 0 {
 			continue
 		}
-		partner.of(there.row(q))
-		composite := j.compose.pair(c.port, &mine, &partner)
+		partner.of(there.row(q), j.cfg.Keys[other])
+		var composite row.Row
+		switch {
+		case len(mine.side) > 0 || len(partner.side) > 0:
+			composite, framed = j.compose.pair(c.port, &mine, &partner), nil
+		case framed != nil && bytes.Equal(framed, partner.key):
+			composite.Enc = j.compose.patch(c.port, partner.cols)
+		default:
+			composite.Enc, framed = j.compose.frame(c.port, &mine, partner.key, partner.cols), partner.key
+		}
 		if j.cfg.Residual == nil || j.cfg.Residual(composite) {
 			j.net.add(composite, c.after*after-c.before*before, ts, 0)
 			switch {
@@ -326,8 +335,8 @@ func (j *RelationalJoin) complete() {
 			after = 0
 		}
 		if before != after {
-			v := view{flags: ownKey}
-			v.of(b.row(e))
+			var v view
+			v.of(b.row(e), j.cfg.Keys[0])
 			j.net.add(j.compose.unmatched(&v), after-before, c.completed, 1<<1)
 			j.compose.forget()
 		}
@@ -379,7 +388,7 @@ func (j *RelationalJoin) Stats() Stats {
 
 // Read implements Reader.
 func (j *RelationalJoin) Read(yield func(row.Row) bool) {
-	left, right := view{flags: ownKey}, view{flags: ownKey}
+	var left, right view
 	defer j.compose.forget()
 	times := func(r row.Row, n int) bool {
 		for range n {
@@ -390,7 +399,7 @@ func (j *RelationalJoin) Read(yield func(row.Row) bool) {
 		return true
 	}
 	j.bags[0].each(func(e entry) bool {
-		left.of(j.bags[0].row(e))
+		left.of(j.bags[0].row(e), j.cfg.Keys[0])
 		if j.cfg.Left && get32(e.extra()[chainMatches:]) == 0 {
 			return times(j.compose.unmatched(&left), e.count())
 		}
@@ -398,7 +407,7 @@ func (j *RelationalJoin) Read(yield func(row.Row) bool) {
 		for at := keyRef(c.first(1)); at != 0; {
 			q := j.bags[1].entry(at)
 			at = keyRef(get32(q.extra()[chainNext:]))
-			right.of(j.bags[1].row(q))
+			right.of(j.bags[1].row(q), j.cfg.Keys[1])
 			composite := j.compose.pair(0, &left, &right)
 			if j.cfg.Residual != nil && !j.cfg.Residual(composite) {
 				continue
@@ -411,5 +420,8 @@ func (j *RelationalJoin) Read(yield func(row.Row) bool) {
 	})
 }
 
-// of makes v the view of a row of a bag.
-func (v *view) of(r row.Row) { v.cols, v.side = r.Enc, r.Side }
+// of makes v the view of a row of a bag with so many key columns.
+func (v *view) of(r row.Row, keys int) {
+	n := r.Offset(keys)
+	v.key, v.cols, v.side = r.Enc[:n:n], r.Enc[n:], r.Side
+}
