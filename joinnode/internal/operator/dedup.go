@@ -60,6 +60,9 @@ type Dedup struct {
 	out   Output
 	state *keyedState
 	relay relay
+
+	ahead  ahead
+	cached int64 // Prefetch does nothing below this size of the state
 }
 
 // NewDedup returns an empty Dedup that writes to out. Its errors are ErrConfig.
@@ -67,7 +70,7 @@ func NewDedup(cfg DedupConfig, out Output) (*Dedup, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Dedup{cfg: cfg, out: out, state: newKeyedState(cfg.Keys, cfg.TTL), relay: newRelay()}, nil
+	return &Dedup{cfg: cfg, out: out, state: newKeyedState(cfg.Keys, cfg.TTL), relay: newRelay(), cached: cachedState}, nil
 }
 
 // Advance implements Operator. What STATETTL deletes by the new time goes before

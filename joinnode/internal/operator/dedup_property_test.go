@@ -31,6 +31,7 @@ func TestDedupAgainstAllRows(t *testing.T) {
 		m := &dedupModel{t: t, cfg: cfg, now: math.MinInt64, keys: map[string]*dedupKey{}, current: map[string]string{}, versions: map[string]map[int64]string{}}
 		op, err := operator.NewDedup(cfg, m)
 		require.NoError(t, err)
+		op.PrefetchAlways()
 		m.op = op
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			m.step()
@@ -166,6 +167,10 @@ func (m *dedupModel) arrive() {
 		cols = append(cols, map[string]any{"n": m.n / 3})
 	}
 	r := encode(cols)
+	if rapid.Bool().Draw(m.t, "shown before") {
+		a := operator.Arrival{Record: operator.Record{TS: ts, Diff: 1, Row: r}}
+		m.op.Prefetch([]operator.Arrival{a, {Port: 1}, a})
+	}
 	key := m.key(r)
 	k := m.keys[key]
 	if k == nil {

@@ -3,6 +3,9 @@ package operator
 // PrefetchAlways makes Prefetch work on any state, however small.
 func (j *IntervalJoin) PrefetchAlways() { j.cached = 0 }
 
+// PrefetchAlways makes Prefetch work on any state, however small.
+func (d *Dedup) PrefetchAlways() { d.cached = 0 }
+
 // SideBytes is what the maxBytes gate takes for the state of one side.
 func (j *IntervalJoin) SideBytes(port int) int64 { return j.sideBytes(port) }
 

@@ -336,4 +336,24 @@ func BenchmarkDedup(b *testing.B) {
 			b.ReportMetric(float64(d.Stats().Bytes)/n, "B/key")
 		})
 	}
+	b.Run("Dedup, shown before", func(b *testing.B) {
+		d := newDedupBench(b, DedupConfig{Keys: 1})
+		for i := range n {
+			d.feed(int64(i), keys[i], payload)
+		}
+		batch := make([]Arrival, aheadRows)
+		b.ReportAllocs()
+		b.ResetTimer()
+		for i := range b.N {
+			if i%aheadRows == 0 {
+				for k := range batch {
+					d.row = row.Row{Enc: batch[k].Record.Row.Enc}
+					batch[k].Record = d.record(int64(n+i+k), keys[order[(i+k)%n]], payload)
+				}
+				d.Prefetch(batch)
+			}
+			d.Process(0, batch[i%aheadRows].Record)
+			d.EndStep()
+		}
+	})
 }
