@@ -228,6 +228,23 @@ func (b *builder) aggregation(in *node, g *grouping) *node {
 	}})
 }
 
+// fold aggregates what belongs to each row of a stream. That came with the row,
+// so the result is a stream with the row's time.
+func (b *builder) fold(in *node, g *grouping) *node {
+	return b.add(&node{run: func(n *node) {
+		n.follows(in)
+		var came []*record
+		for _, c := range in.changes {
+			came = append(came, c.now)
+		}
+		for _, x := range g.groups(in, came) {
+			if p, ok := g.result(b.e, x); ok {
+				n.emit(&record{key: x.key, parts: []part{p}, ts: x.rows[0].ts, seq: b.e.next()})
+			}
+		}
+	}})
+}
+
 // window is the aggregation of the rows of each bucket of time, whose last
 // instant is key number at; its rows are a stream with that time. A bucket is
 // closed when the input's low has passed it.

@@ -104,6 +104,10 @@ func (b *builder) selects(q *syntax.Select, parent *table) (*table, error) {
 		t.node, t.keys = b.window(in, g, bucket), nil
 		return t, nil
 	}
+	if c.parent && !in.state {
+		t.node = b.fold(in, g)
+		return t, nil
+	}
 	t.node = b.aggregation(in, g)
 	return t, nil
 }
