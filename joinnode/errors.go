@@ -19,6 +19,8 @@ var (
 	ErrOption          = errors.New("invalid option")
 	ErrSchema          = errors.New("schema validation failed")
 	ErrStreamJoin      = errors.New("not available on a stream JOIN query")
+	ErrTableScript     = errors.New("not available on a table script")
+	ErrUnknownTable    = errors.New("unknown table")
 	ErrStarted         = errors.New("the new query has already begun") // of Adopt
 )
 

@@ -2,11 +2,7 @@ package joinnode
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/rulego/streamsql/metrics"
 
@@ -20,14 +16,11 @@ import (
 
 // joinQuery is a WITHIN join on our own operators.
 type joinQuery struct {
-	engine     *Streamsql
-	plan       *plan.Plan
-	shape      *row.Shape
-	pipeline   *pipeline.Pipeline
-	names      []string         // of the streams, by input
-	extractors []*row.Extractor // likewise
-	unit       value.Unit
-	pool       sync.Pool // of *admission
+	*admissions
+	engine   *Streamsql
+	plan     *plan.Plan
+	shape    *row.Shape
+	pipeline *pipeline.Pipeline
 }
 
 func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, error) {
@@ -35,164 +28,24 @@ func newJoinQuery(s *Streamsql, stmt *syntax.Select, sql string) (*joinQuery, er
 	if err != nil {
 		return nil, err
 	}
-	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields), names: p.Streams()}
+	q := &joinQuery{engine: s, plan: p, shape: row.NewShape(p.Output.Fields)}
+	unit := value.AutoUnit
 	if p.Time.Unit != "" {
-		if q.unit, err = value.ParseUnit(p.Time.Unit); err != nil {
+		if unit, err = value.ParseUnit(p.Time.Unit); err != nil {
 			return nil, err
 		}
 	}
+	var inputs []streamInput
 	for i := range p.Inputs {
-		q.extractors = append(q.extractors, row.NewExtractor(p.Inputs[i].Layout.Paths()))
+		in := &p.Inputs[i]
+		inputs = append(inputs, streamInput{name: in.Stream, extractor: row.NewExtractor(in.Layout.Paths()), timeCol: in.TimeCol, unit: unit})
 	}
-	q.pool.New = func() any { return &admission{scratch: make([]row.Scratch, len(p.Inputs))} }
-	cfg := s.opts.pipeline()
-	cfg.OnResult, cfg.OnLate, cfg.OnEnd = q.result, q.late, s.sinks.closeChannel
-	cfg.WantLate = func() bool { return len(s.sinks.lists().late) > 0 }
-	if q.pipeline, err = pipeline.New(p, cfg); err != nil {
+	if q.pipeline, err = pipeline.New(p, s.pipelineConfig(q.result, q.late)); err != nil {
 		return nil, err
 	}
-	for _, w := range p.Warnings {
-		s.opts.log.Warn("%s", w)
-	}
-	if s.opts.overflow != nil && s.opts.overflow.Strategy == "expand" {
-		s.opts.log.Warn("overflow strategy expand does not apply to the inputs of a stream JOIN; rows that find no room are dropped and counted")
-	}
+	q.admissions = newAdmissions(inputs, q.pipeline)
+	s.warnOf(p.Warnings)
 	return q, nil
-}
-
-func (q *joinQuery) streams() []string { return slices.Clone(q.names) }
-
-// admission is the scratch space of one call: the rows of a message, encoded
-// one after another.
-type admission struct {
-	rows    []pipeline.Row
-	ends    []int
-	enc     []byte
-	scratch []row.Scratch // by input: it remembers the order of a message's members
-	raw     []byte
-}
-
-func (a *admission) reset() {
-	clear(a.rows)
-	a.rows, a.ends, a.enc, a.raw = a.rows[:0], a.ends[:0], a.enc[:0], a.raw[:0]
-}
-
-// add notes a row whose columns were appended to the encoding.
-func (a *admission) add(q *joinQuery, input int, r row.Row, from int, raw []byte) {
-	a.enc = r.Enc
-	pr := pipeline.Row{Input: input, Raw: raw}
-	pr.Row.Side = r.Side
-	if col := q.plan.Inputs[input].TimeCol; col >= 0 {
-		pr.TS, pr.BadTime = q.timeOf(row.Row{Enc: r.Enc[from:], Side: r.Side}, col)
-	}
-	a.rows, a.ends = append(a.rows, pr), append(a.ends, len(a.enc))
-}
-
-// timeOf returns the event time of a row, or that it has none.
-func (q *joinQuery) timeOf(r row.Row, col int) (ts int64, bad bool) {
-	if text, ok := r.Number(col); ok { // as most are: no Value of it is made
-		ts, ok = value.NumberTime(text, q.unit)
-		return ts, !ok
-	}
-	ts, ok := value.Timestamp(r.Col(col), q.unit)
-	return ts, !ok
-}
-
-// put admits the rows. The encoding may have moved while it grew, so the rows
-// get their part of it only now.
-func (a *admission) put(p *pipeline.Pipeline) error {
-	from := 0
-	for i, to := range a.ends {
-		a.rows[i].Row.Enc = a.enc[from:to]
-		from = to
-	}
-	switch err := p.Put(a.rows); {
-	case errors.Is(err, pipeline.ErrClosed):
-		return ErrStopped
-	case errors.Is(err, pipeline.ErrOverflow):
-		return ErrOverflow
-	default:
-		return err
-	}
-}
-
-// input finds the input of a stream; "" is FROM. There are few, and their names
-// mostly differ in length: looking at each is faster than a map.
-func (q *joinQuery) input(stream string) (int, error) {
-	if stream == "" {
-		return 0, nil
-	}
-	for i, name := range q.names {
-		if name == stream {
-			return i, nil
-		}
-	}
-	return 0, unknownStream(stream, q.streams())
-}
-
-func unknownStream(stream string, known []string) error {
-	return fmt.Errorf("%w %q, known streams: %s", ErrUnknownStream, stream, strings.Join(known, ", "))
-}
-
-func (q *joinQuery) emitMap(stream string, data map[string]any) error {
-	input, err := q.input(stream)
-	if err != nil {
-		return err
-	}
-	a := q.pool.Get().(*admission)
-	defer q.pool.Put(a)
-	a.reset()
-	r, err := q.extractors[input].Map(row.Row{Enc: a.enc}, data)
-	if err != nil {
-		return err
-	}
-	if q.pipeline.WantsLate() {
-		a.raw = value.AppendJSON(a.raw, value.FromGo(data))
-	}
-	a.add(q, input, r, 0, a.raw)
-	return a.put(q.pipeline)
-}
-
-func (q *joinQuery) emitJSON(stream string, obj []byte) error {
-	a := q.pool.Get().(*admission)
-	defer q.pool.Put(a)
-	a.reset()
-	if err := q.admit(a, stream, obj, q.pipeline.WantsLate()); err != nil {
-		return err
-	}
-	return a.put(q.pipeline)
-}
-
-func (q *joinQuery) emitRows(rows []JSONRow) error {
-	a := q.pool.Get().(*admission)
-	defer q.pool.Put(a)
-	a.reset()
-	late := q.pipeline.WantsLate()
-	for i := range rows {
-		if err := q.admit(a, rows[i].Stream, rows[i].Data, late); err != nil {
-			return rowError(i, len(rows), err)
-		}
-	}
-	return a.put(q.pipeline)
-}
-
-// admit validates and encodes one JSON object.
-func (q *joinQuery) admit(a *admission, stream string, obj []byte, late bool) error {
-	input, err := q.input(stream)
-	if err != nil {
-		return err
-	}
-	from := len(a.enc)
-	r, err := q.extractors[input].JSON(row.Row{Enc: a.enc}, obj, &a.scratch[input])
-	if err != nil {
-		return err
-	}
-	var raw []byte
-	if late {
-		raw = obj
-	}
-	a.add(q, input, r, from, raw)
-	return nil
 }
 
 func (q *joinQuery) emitSync(map[string]any) (map[string]any, error) {
@@ -253,14 +106,16 @@ func (q *joinQuery) stats() map[string]int64 {
 
 func (q *joinQuery) metrics() *metrics.Registry { return q.pipeline.Metrics() }
 
-func (q *joinQuery) detailedStats() map[string]any {
-	stats := q.stats()
+func (q *joinQuery) detailedStats() map[string]any { return detailed(q.stats(), q.explain()) }
+
+// detailed derives rates from counters.
+func detailed(stats map[string]int64, explain string) map[string]any {
 	in, dropped := stats["input_count"], stats["dropped_count"]
 	rate := 0.0
 	if in > 0 {
 		rate = float64(dropped) / float64(in) * 100
 	}
-	return map[string]any{"basic_stats": stats, "drop_rate": rate, "explain": q.explain()}
+	return map[string]any{"basic_stats": stats, "drop_rate": rate, "explain": explain}
 }
 
 func (q *joinQuery) explain() string {
@@ -274,7 +129,12 @@ func (q *joinQuery) adopt(old query) (Adoption, error) {
 	if !ok {
 		return follow(q.pipeline.Follow, old)
 	}
-	differs, err := q.pipeline.Adopt(o.pipeline)
+	return takeOver(q.pipeline, o.pipeline)
+}
+
+// takeOver makes one pipeline the successor of another of its kind.
+func takeOver(next, old *pipeline.Pipeline) (Adoption, error) {
+	differs, err := next.Adopt(old)
 	if err != nil {
 		return Adoption{}, err
 	}
@@ -288,5 +148,5 @@ func follow(after func(done <-chan struct{}, sinks *pipeline.SinkGoroutine) erro
 		return Adoption{}, err
 	}
 	old.retire()
-	return Adoption{Differs: "a stream JOIN and a query of another kind share no state"}, nil
+	return Adoption{Differs: "the old query is of another kind, with no state that this one could go on with"}, nil
 }

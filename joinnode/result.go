@@ -11,6 +11,11 @@ const (
 	PatternMatched  ResultType = "pattern_matched"
 	// RowSelected is the result of a query without join, window or pattern.
 	RowSelected ResultType = "row_selected"
+	// RowInserted, RowUpdated and RowDeleted are the changes of a state table; the
+	// rows of a stream table are inserted.
+	RowInserted ResultType = "insert"
+	RowUpdated  ResultType = "update"
+	RowDeleted  ResultType = "delete"
 )
 
 // Result is one result of the running query with what the engine knows of it
@@ -30,13 +35,22 @@ type Result struct {
 	// WindowEnd is the end of the window in ns since the epoch, 0 when the
 	// result is not a window's.
 	WindowEnd int64
+	// Table is the table of a script that the row is of; "" for other queries.
+	Table string
+	// Key is the row's key as a JSON object, nil unless it is a state table's. It is
+	// valid until the sink returns.
+	Key []byte
+	// TS is the time of a script's row or change in ns since the epoch.
+	TS int64
 }
 
 // LateRow is a row that was accepted and then dropped, or evicted by a gate.
 type LateRow struct {
-	Stream string // the input it came in on; "" for a composite row of a cascade
+	Stream string // the input it came in on; "" for a row made of others
+	Table  string // the table of a script that dropped it; "" otherwise
 	// Reason is "late", "bad_timestamp", "future_timestamp", "rows_dropped",
-	// "memory_dropped", "keys_evicted" or "input_dropped".
+	// "memory_dropped", "keys_evicted" or "input_dropped"; in a table script also
+	// "bad_element" and "sum_overflow".
 	Reason    string
 	TS        int64 // row time in ns since the epoch; 0 when it has none
 	Watermark int64 // of its side, in ns since the epoch; 0 = unseen

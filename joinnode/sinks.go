@@ -64,7 +64,9 @@ func (k *sinks) change(alter func(*sinkLists)) {
 // AddSink adds a callback for result rows: one row per call on a join, the rows
 // of one window otherwise. Unlike streamsql's, sinks are called in order. The
 // rows are shared between all sinks: don't change them. A sink may be added
-// before Execute; it sees the results that come after.
+// before Execute; it sees the results that come after. Of a table script it gets
+// new rows, inserted or updated, of every exported table; which table's they are,
+// and which rows were deleted, AddResultSink tells.
 func (s *Streamsql) AddSink(sink func([]map[string]any)) {
 	if sink != nil {
 		s.sinks.change(func(l *sinkLists) { l.rows = append(l.rows, sink) })
@@ -77,7 +79,8 @@ func (s *Streamsql) AddSyncSink(sink func([]map[string]any)) { s.AddSink(sink) }
 
 // AddJSONSink adds a callback for results as JSON: an array with one object on a
 // join, with the rows of one window otherwise. Values that came as JSON leave
-// as they were spelled. The bytes are valid until the sink returns.
+// as they were spelled. Deletions of a table script are left out, as AddSink does.
+// The bytes are valid until the sink returns.
 func (s *Streamsql) AddJSONSink(sink func([]byte)) {
 	if sink != nil {
 		s.sinks.change(func(l *sinkLists) { l.json = append(l.json, sink) })
@@ -86,7 +89,7 @@ func (s *Streamsql) AddJSONSink(sink func([]byte)) {
 
 // AddResultSink adds a callback for results as JSON together with what the
 // engine knows of them: matched or unmatched, which aliases are NULL, and why
-// the row was given up. The Result's bytes are valid until the sink returns.
+// the row was given up; of a table script the table, the key and the change. The Result's bytes are valid until the sink returns.
 func (s *Streamsql) AddResultSink(sink func(Result)) {
 	if sink != nil {
 		s.sinks.change(func(l *sinkLists) { l.results = append(l.results, sink) })
@@ -195,14 +198,16 @@ func (k *sinks) pass(r Result, appendJSON func([]byte) []byte, rows func() []map
 		k.jsonBuf = nil // a sink that calls EmitSync gets a result before this one is done with
 		r.JSON = appendJSON(buf[:0])
 		for _, sink := range l.json {
-			k.call(func() { sink(r.JSON) })
+			if r.Type != RowDeleted {
+				k.call(func() { sink(r.JSON) })
+			}
 		}
 		for _, sink := range l.results {
 			k.call(func() { sink(r) })
 		}
 		k.jsonBuf = r.JSON
 	}
-	if len(l.rows) > 0 {
+	if len(l.rows) > 0 && r.Type != RowDeleted {
 		m := rows()
 		for _, sink := range l.rows {
 			k.call(func() { sink(m) })

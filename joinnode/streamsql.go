@@ -27,6 +27,7 @@ import (
 	"github.com/rulego/streamsql/metrics"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/pipeline"
+	"github.com/streamjoin/streamjoin/joinnode/internal/script"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
 
@@ -44,8 +45,8 @@ type Streamsql struct {
 	query query
 }
 
-// query is one of the two ways to run SQL: a joinQuery of ours, or a
-// delegatedQuery on streamsql. Stream names are "" for the FROM stream.
+// query is one of the three ways to run SQL: a joinQuery or a scriptQuery of ours,
+// or a delegatedQuery on streamsql. Stream names are "" for the FROM stream.
 type query interface {
 	streams() []string
 	emitMap(stream string, row map[string]any) error
@@ -97,18 +98,41 @@ func (s *Streamsql) Execute(sql string) error {
 	return nil
 }
 
-// compile decides who runs the statement: a join with WITHIN is ours.
+// compile decides who runs the text: a table script and a join with WITHIN are
+// ours.
 func (s *Streamsql) compile(sql string) (query, error) {
-	stmt, err := syntax.Parse(sql)
+	text, err := syntax.ParseScript(sql)
 	if err != nil {
 		return nil, err
 	}
+	if script.Needed(text) {
+		return newScriptQuery(s, text)
+	}
+	stmt := text.Statements[0].(*syntax.Define).Query.(*syntax.Select)
 	for i := range stmt.Joins {
 		if stmt.Joins[i].Within != nil {
 			return newJoinQuery(s, stmt, sql)
 		}
 	}
 	return newDelegatedQuery(s, stmt, sql)
+}
+
+// pipelineConfig is how a pipeline serves this engine.
+func (s *Streamsql) pipelineConfig(onResult func(*pipeline.Result), onLate func(*pipeline.Late)) pipeline.Config {
+	cfg := s.opts.pipeline()
+	cfg.OnResult, cfg.OnLate, cfg.OnEnd = onResult, onLate, s.sinks.closeChannel
+	cfg.WantLate = func() bool { return len(s.sinks.lists().late) > 0 }
+	return cfg
+}
+
+// warnOf logs what was accepted and has no effect.
+func (s *Streamsql) warnOf(warnings []string) {
+	for _, w := range warnings {
+		s.opts.log.Warn("%s", w)
+	}
+	if s.opts.overflow != nil && s.opts.overflow.Strategy == "expand" {
+		s.opts.log.Warn("overflow strategy expand does not apply to the inputs of a stream JOIN or a table script; rows that find no room are dropped and counted")
+	}
 }
 
 // Check finds everything that Execute would find wrong with the SQL and the
@@ -205,6 +229,16 @@ func (s *Streamsql) IsStreamJoinQuery() bool {
 		return false
 	}
 	_, ok := q.(*joinQuery)
+	return ok
+}
+
+// IsTableScript reports whether the query is a script of streaming tables.
+func (s *Streamsql) IsTableScript() bool {
+	q, err := s.running()
+	if err != nil {
+		return false
+	}
+	_, ok := q.(*scriptQuery)
 	return ok
 }
 

@@ -15,6 +15,9 @@ func (s *Streamsql) delegated(method string) (*delegate.Engine, error) {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	d, ok := q.(*delegatedQuery)
+	if _, isScript := q.(*scriptQuery); isScript {
+		return nil, fmt.Errorf("%s: %w: its tables are defined in it; feed streams with EmitTo", method, ErrTableScript)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s: %w: it joins streams; feed them with EmitTo, and join a table in a query of its own", method, ErrStreamJoin)
 	}

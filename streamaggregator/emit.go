@@ -27,10 +27,12 @@ const (
 	MetaUnmatched  = "unmatched" // aliases that are NULL, comma between
 	MetaClosedBy   = "closedBy"
 	MetaTimestamp  = "timestamp" // window end, ns since the epoch
+	MetaTable      = "table"     // of a table script: whose row it is, or which dropped it
+	MetaKey        = "key"       // the row's key as a JSON object; of state tables
 
 	MetaStream    = "stream"
 	MetaReason    = "reason"
-	MetaTS        = "ts"        // row time, ns since the epoch
+	MetaTS        = "ts"        // time of the row or change, ns since the epoch
 	MetaWatermark = "watermark" // ns since the epoch
 )
 
@@ -40,12 +42,15 @@ const (
 	QueryAggregation = "aggregation"
 	QueryCEP         = "cep"
 	QuerySelect      = "select"
+	QueryTable       = "table"
 )
 
 func queryType(q query) string {
 	switch {
 	case q.IsStreamJoinQuery():
 		return QueryStreamJoin
+	case q.IsTableScript():
+		return QueryTable
 	case q.IsCEPQuery():
 		return QueryCEP
 	case q.IsAggregationQuery():
@@ -81,6 +86,13 @@ func (n *Node) metadataOf(r *joinnode.Result) *types.Metadata {
 	if r.WindowEnd != 0 {
 		meta.PutValue(MetaTimestamp, strconv.FormatInt(r.WindowEnd, 10))
 	}
+	if r.Table != "" {
+		meta.PutValue(MetaTable, r.Table)
+		meta.PutValue(MetaTS, strconv.FormatInt(r.TS, 10))
+	}
+	if r.Key != nil {
+		meta.PutValue(MetaKey, string(r.Key))
+	}
 	return meta
 }
 
@@ -88,6 +100,9 @@ func (n *Node) metadataOf(r *joinnode.Result) *types.Metadata {
 func (n *Node) onLate(r joinnode.LateRow) {
 	meta := types.NewMetadata()
 	meta.PutValue(MetaStream, r.Stream)
+	if r.Table != "" {
+		meta.PutValue(MetaTable, r.Table)
+	}
 	meta.PutValue(MetaReason, r.Reason)
 	meta.PutValue(MetaTS, strconv.FormatInt(r.TS, 10))
 	meta.PutValue(MetaWatermark, strconv.FormatInt(r.Watermark, 10))

@@ -81,7 +81,15 @@ type fakeQuery struct {
 	tables  map[string]int
 }
 
-func (q *fakeQuery) IsStreamJoinQuery() bool  { return true }
+func (q *fakeQuery) IsStreamJoinQuery() bool { return true }
+func (q *fakeQuery) IsTableScript() bool     { return false }
+
+func (q *fakeQuery) ScriptTables() []joinnode.TableInfo { return nil }
+
+func (q *fakeQuery) TableJSON(dst []byte, name string, _ joinnode.TableQuery) ([]byte, error) {
+	return dst, fmt.Errorf("%w %q", joinnode.ErrUnknownTable, name)
+}
+
 func (q *fakeQuery) IsAggregationQuery() bool { return false }
 func (q *fakeQuery) IsCEPQuery() bool         { return false }
 func (q *fakeQuery) Streams() []string        { return q.streams }

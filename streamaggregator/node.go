@@ -337,6 +337,25 @@ func (n *Node) Explain() string {
 	return n.query.Explain()
 }
 
+// Tables describes the tables of the node's script, in order of definition; nil
+// when the query is no table script.
+func (n *Node) Tables() []joinnode.TableInfo {
+	if n.query == nil {
+		return nil
+	}
+	return n.query.ScriptTables()
+}
+
+// TableJSON appends rows of a state table of the node's script, as they are now,
+// to dst as a JSON array. Errors: joinnode.ErrUnknownTable, joinnode.ErrTableQuery,
+// joinnode.ErrNotExecuted before Init.
+func (n *Node) TableJSON(dst []byte, table string, choice joinnode.TableQuery) ([]byte, error) {
+	if n.query == nil {
+		return dst, joinnode.ErrNotExecuted
+	}
+	return n.query.TableJSON(dst, table, choice)
+}
+
 // Warnings are what is allowed in the configuration but hardly meant, such as inputs
 // of a join that no message can reach. The caller must not change them.
 func (n *Node) Warnings() []string { return n.warnings }

@@ -11,6 +11,7 @@ import (
 // goroutine until its first row.
 type query interface {
 	IsStreamJoinQuery() bool
+	IsTableScript() bool
 	IsAggregationQuery() bool
 	IsCEPQuery() bool
 	EmitJSON(stream string, data []byte) error
@@ -20,6 +21,8 @@ type query interface {
 	AddLateSink(func(joinnode.LateRow))
 	Tables() []string
 	RegisterTable(name string, rows []map[string]any, keyFields ...string) (*stream.MemoryTableSource, error)
+	ScriptTables() []joinnode.TableInfo
+	TableJSON(dst []byte, name string, choice joinnode.TableQuery) ([]byte, error)
 	GetStats() map[string]int64
 	Explain() string
 	Drain(ctx context.Context) error

@@ -329,7 +329,7 @@ func TestRoutes(t *testing.T) {
 	require.Equal(t, 405, a.status)
 	require.Regexp(t, "^/api/v1/chains/acks takes .*DELETE.*, not PUT$", a.body["error"])
 	routes := s.call("GET", "/", "").body["routes"].([]any)
-	require.Len(t, routes, 9)
+	require.Len(t, routes, 11)
 	require.Contains(t, routes, map[string]any{"route": "POST /api/v1/chains/{chain}/nodes/{node}", "does": "fields of a node's configuration to change"})
 }
 

@@ -9,6 +9,8 @@
 //	POST   /chains/{chain}/nodes/{node}   fields of a node's configuration, e.g. {"sql": "…"}
 //	GET    /chains/{chain}/nodes/{node}/stats
 //	GET    /chains/{chain}/nodes/{node}/explain
+//	GET    /chains/{chain}/nodes/{node}/tables          the tables of a script: kind, key, bound
+//	GET    /chains/{chain}/nodes/{node}/tables/{table}  a state table's rows of now: ?limit=100&id=u1 (any key column)
 //	POST   /sql/check                     {"sql": "…"} or plain SQL: what is wrong with it, or its plan
 //
 // An endpoint made by NewEndpoint also answers GET / with this list.
@@ -84,6 +86,8 @@ func (a *API) routes() []route {
 		{http.MethodPost, "/chains/:chain/nodes/:node", "fields of a node's configuration to change", a.postNode},
 		{http.MethodGet, "/chains/:chain/nodes/:node/stats", "a node's counters", a.getStats},
 		{http.MethodGet, "/chains/:chain/nodes/:node/explain", "how a node's query runs", a.getExplain},
+		{http.MethodGet, "/chains/:chain/nodes/:node/tables", "the tables of a node's script: kind, key, bound", a.listTables},
+		{http.MethodGet, "/chains/:chain/nodes/:node/tables/:table", "a state table's rows as of now: ?limit=100&id=u1 (any key column)", a.getTable},
 		{http.MethodPost, "/sql/check", "what is wrong with a query, or how it would run", a.checkSQL},
 	}
 }

@@ -95,7 +95,8 @@ func (n *groupNode) need(*builder) {
 // columns returns what the operator reads, and how its aggregates find it.
 func groupColumns(groups []syntax.Expr, calls []aggregateCall) (cols []column, aggs []operator.Aggregation, l layout) {
 	add := func(e syntax.Expr) int {
-		cols = append(cols, column{ref: refOf(numbered("\x00i", len(cols))), expr: e})
+		// Only the late output sees these names.
+		cols = append(cols, column{ref: refOf(visible(syntax.PrintExpr(e))), expr: e})
 		return len(cols) - 1
 	}
 	for i, g := range groups {

@@ -53,6 +53,9 @@ func keptShape(l layout) *row.Shape {
 			continue
 		}
 		name := visible(text(r))
+		if len(r) == 1 {
+			name = visible(r[0].Name)
+		}
 		if !taken[name] {
 			taken[name] = true
 			fields = append(fields, row.Field{Name: name, Col: i})
