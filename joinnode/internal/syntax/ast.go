@@ -49,7 +49,7 @@ type Item struct {
 	Alias string // behind AS or bare; "" when absent
 }
 
-// Source is a stream or table with its optional alias.
+// Source is a stream, table or what belongs to a row, with its optional alias.
 type Source struct {
 	Pos   Pos
 	Name  string  // the parts of the name with dots between them

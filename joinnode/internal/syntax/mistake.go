@@ -81,17 +81,20 @@ func (p *parser) semicolonMissing(found token) string {
 	if p.last.kind == endOfText || p.last.is(";") {
 		return ""
 	}
-	start, next := found, p.peek(1)
-	if p.alias.kind == word && p.alias.pos == p.last.pos {
-		start, next = p.alias, found
+	if beginsStatement(found, p.peek(1)) {
+		return clip(found.raw)
 	}
-	switch {
-	case next.is(":=") && start.isName(), start.is("IMPORT") && next.isName(), start.is("EXPORT") && next.isName():
-		return clip(start.raw)
-	case next.is(".") && start == p.alias: // an alias has no dots
-		return clip(start.raw)
+	aliased := p.alias.kind == word && p.alias.pos == p.last.pos
+	if aliased && (beginsStatement(p.alias, found) || found.is(".")) { // an alias has no dots
+		return clip(p.alias.raw)
 	}
 	return ""
+}
+
+// beginsStatement tells whether t, with next behind it, looks like the start of
+// a statement and like nothing else.
+func beginsStatement(t, next token) bool {
+	return t.isName() && next.is(":=") || (t.is("IMPORT") || t.is("EXPORT")) && next.isName()
 }
 
 // noName makes the error for a place where a name could stand.

@@ -333,7 +333,7 @@ func TestLimits(t *testing.T) {
 func TestParseDuration(t *testing.T) {
 	for s, want := range map[string]time.Duration{
 		"0s": 0, "-1.5h": -90 * time.Minute, " 10 seconds ": 10 * time.Second, "1h1m1s1ms1us1ns": 3661001001001, "0.3s": 300 * time.Millisecond,
-		"1.9999999999ns": 1, "-0.5 ns": 0,
+		"1.9999999999ns": 1, "-0.5 ns": 0, "1w": 7 * 24 * time.Hour, "2 weeks": 14 * 24 * time.Hour, "1 WEEK": 7 * 24 * time.Hour,
 	} {
 		d, err := ParseDuration(s)
 		require.NoError(t, err, s)
@@ -349,7 +349,7 @@ func TestParseDuration(t *testing.T) {
 }
 
 func TestWalk(t *testing.T) {
-	e, err := ParseExpr("CASE a WHEN b IN (c, d + 1) THEN f(g, NOT h) ELSE i BETWEEN j AND -k END || l LIKE m || n IS NULL")
+	e, err := ParseExpr("CASE a WHEN b IN (c, d + 1) THEN f(g, NOT h) ELSE i BETWEEN j AND -k END || l LIKE m || n - INTERVAL 1 DAY IS NULL")
 	require.NoError(t, err)
 	var names []string
 	visit := func(into func(Expr) bool) string {

@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // Script is a sequence of statements (docs/tables.md). A text with one SELECT is
 // a Script of one Define without name.
 type Script struct {
@@ -92,14 +94,17 @@ type Name struct {
 
 // String returns the parts with dots between them.
 func (n Name) String() string {
-	s := ""
+	if len(n.Parts) == 1 {
+		return n.Parts[0].Name
+	}
+	var b strings.Builder
 	for i, p := range n.Parts {
 		if i > 0 {
-			s += "."
+			b.WriteByte('.')
 		}
-		s += p.Name
+		b.WriteString(p.Name)
 	}
-	return s
+	return b.String()
 }
 
 // Position returns where the name begins; the zero Pos when it is empty.

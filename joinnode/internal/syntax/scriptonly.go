@@ -1,10 +1,9 @@
 package syntax
 
-// ScriptOnly finds the first thing in a SELECT that only table scripts know, and
-// describes it: the parent row @, a source with a path but no ON, TEMPORAL JOIN,
-// INTERVAL, NULLS LAST. A single query without any runs as it does outside
-// scripts. A path as the name of a source is not among them: outside scripts the
-// dots are part of the name.
+// ScriptOnly finds something in a SELECT that only table scripts know: the parent
+// row @, TEMPORAL JOIN, a JOIN without ON, INTERVAL, NULLS LAST. A query with
+// none of them means outside a script what it says. Dots in a source's name are
+// not among them: outside scripts they are part of the name.
 func ScriptOnly(s *Select) (what string, at Pos, found bool) {
 	note := func(w string, pos Pos) {
 		if !found {
