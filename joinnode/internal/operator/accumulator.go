@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -79,10 +80,15 @@ type aggregates struct {
 	in      []operand // of the last row read, by the place of the column in cols
 	offsets []int
 	scratch []byte
+	// row is the identity of the last row read, where an accumulator asks for it.
+	row      uint64
+	identify bool
+	seed     maphash.Seed
+	own      row.Row // memory of a row with Go values
 }
 
 func newAggregates(aggs []Aggregation, appendOnly bool, mismatch func(value.Value)) *aggregates {
-	l := &aggregates{mismatch: mismatch}
+	l := &aggregates{mismatch: mismatch, seed: maphash.MakeSeed()}
 	for _, g := range aggs {
 		l.cols = append(l.cols, g.Arg, g.Time)
 	}
@@ -129,6 +135,7 @@ func (l *aggregates) accumulator(g Aggregation, arg, timeAt int, appendOnly bool
 		}
 		return l.extreme(by, arg, timeAt, object(), appendOnly)
 	case AggCollect:
+		l.identify = l.identify || !appendOnly
 		return &collect{l: l, arg: arg, object: object(), distinct: g.Distinct, appendOnly: appendOnly}
 	}
 	l.numeric[arg] = true
@@ -144,6 +151,7 @@ func (l *aggregates) accumulator(g Aggregation, arg, timeAt int, appendOnly bool
 		acc = &retractableMoments{arg: arg, object: object(), of: g.Kind}
 	}
 	if g.Distinct {
+		l.identify = l.identify || !appendOnly
 		d := distinct{l: l, arg: arg, object: object(), of: acc}
 		if lim, ok := acc.(limited); ok {
 			return &limitedDistinct{distinct: d, limit: lim}
@@ -157,6 +165,7 @@ func (l *aggregates) extreme(by ordering, arg, timeAt, object int, appendOnly bo
 	if appendOnly {
 		return &best{by: by, arg: arg, time: timeAt, object: object}
 	}
+	l.identify = true
 	return &extreme{l: l, by: by, arg: arg, time: timeAt, object: object}
 }
 
@@ -175,6 +184,23 @@ func (l *aggregates) read(r row.Row, diff int64) {
 			l.mismatch(x.v)
 		}
 	}
+	if l.identify {
+		l.row = l.identity(r)
+	}
+}
+
+// identity returns a number that equal rows have in common.
+func (l *aggregates) identity(r row.Row) uint64 {
+	if len(r.Side) == 0 {
+		return maphash.Bytes(l.seed, r.Enc)
+	}
+	l.own = own(l.own, r)
+	l.scratch = append(l.scratch[:0], l.own.Enc...)
+	for _, x := range l.own.Side {
+		l.scratch = value.AppendKey(l.scratch, value.OfAny(x))
+	}
+	clear(l.own.Side)
+	return maphash.Bytes(l.seed, l.scratch)
 }
 
 // outgrows tells that the row read would bring an aggregate out of its range.

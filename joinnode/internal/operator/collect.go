@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"slices"
+
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
@@ -13,8 +15,16 @@ type collect struct {
 	distinct, appendOnly bool
 }
 
-// collected has the values as the columns of a row.
-type collected struct{ values row.Row }
+// collected has the values as the columns of a row, and where they may leave
+// again the identities of the rows they came in.
+type collected struct {
+	values row.Row
+	rows   []uint64
+}
+
+func (c *collected) size() int64 {
+	return int64(cap(c.values.Enc)) + 16*int64(cap(c.values.Side)) + 8*int64(cap(c.rows))
+}
 
 func (c *collect) apply(g *groupState, in []operand, diff int64) {
 	x := &in[c.arg]
@@ -29,14 +39,17 @@ func (c *collect) apply(g *groupState, in []operand, diff int64) {
 		got = &collected{}
 		hold(g, c.object, got, 64)
 	}
-	before := int64(cap(got.values.Enc)) + 16*int64(cap(got.values.Side))
+	before := got.size()
 	switch {
 	case diff < 0:
-		got.remove(x.col)
+		got.remove(x.col, c.l.row)
 	case !c.distinct || !c.appendOnly || !c.has(got, x.v):
 		got.values = row.AppendRow(got.values, x.col)
+		if !c.appendOnly {
+			got.rows = append(got.rows, c.l.row)
+		}
 	}
-	g.more.bytes += int64(cap(got.values.Enc)) + 16*int64(cap(got.values.Side)) - before
+	g.more.bytes += got.size() - before
 }
 
 // has tells whether an equal value is there.
@@ -54,17 +67,18 @@ func (c *collect) has(got *collected, v value.Value) bool {
 	return found
 }
 
-// remove takes away the first value that is spelled like col.
-func (c *collected) remove(col row.Row) {
-	all := c.values
-	for from := 0; from < len(all.Enc); {
+// remove takes away the first value that came in such a row.
+func (c *collected) remove(col row.Row, id uint64) {
+	all, from := c.values, 0
+	for i, other := range c.rows {
 		to := from + row.Row{Enc: all.Enc[from:]}.Offset(1)
-		if !sameColumn(row.Row{Enc: all.Enc[from:to:to], Side: all.Side}, col) {
+		if other != id || !sameColumn(row.Row{Enc: all.Enc[from:to:to], Side: all.Side}, col) {
 			from = to
 			continue
 		}
+		c.rows = slices.Delete(c.rows, i, i+1)
 		if len(all.Side) == 0 {
-			c.values.Enc = append(all.Enc[:from], all.Enc[to:]...)
+			c.values.Enc = slices.Delete(all.Enc, from, to)
 			return
 		}
 		c.values = row.AppendRow(row.Row{}, row.Row{Enc: all.Enc[:from:from], Side: all.Side})

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
@@ -76,3 +77,5 @@ func (c *distinctCount) appendTo(dst row.Row, g *groupState) row.Row {
 
 func load64(b []byte) uint64     { return binary.LittleEndian.Uint64(b) }
 func store64(b []byte, x uint64) { binary.LittleEndian.PutUint64(b, x) }
+
+func loadFloat(b []byte) float64 { return math.Float64frombits(load64(b)) }

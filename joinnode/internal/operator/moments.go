@@ -10,33 +10,30 @@ import (
 )
 
 // appendMoment appends the moment of n numbers whose squared distances from
-// their mean add up to squares.
+// their mean add up to squares. It is NULL when a float cannot hold these.
 func appendMoment(dst row.Row, of AggregateKind, n int64, squares float64) row.Row {
-	if n <= 0 {
+	if n == 0 || math.IsNaN(squares) || math.IsInf(squares, 0) {
 		return row.Append(dst, value.Value{})
 	}
-	variance := math.Max(squares, 0) / float64(n) // NaN stays
-	switch of {
-	case AggVarSamp, AggStddevSamp:
-		variance = 0
-		if n > 1 {
-			variance = math.Max(squares, 0) / float64(n-1)
-		}
+	if of == AggVarSamp || of == AggStddevSamp {
+		n = max(n-1, 1)
 	}
-	switch of {
-	case AggStddev, AggStddevSamp:
-		variance = math.Sqrt(variance)
+	moment := math.Max(squares, 0) / float64(n)
+	if of == AggStddev || of == AggStddevSamp {
+		moment = math.Sqrt(moment)
 	}
-	return appendFloat(dst, variance)
+	return row.Append(dst, value.OfFloat(moment))
 }
 
-// moments are variance and standard deviation of numbers that stay (Welford).
+// moments are variance and standard deviation of numbers that stay (Welford). The
+// first number is the origin of the others, or numbers that are large beside
+// their distances would lose these.
 type moments struct {
 	arg, at int
 	of      AggregateKind
 }
 
-const welfordSize = 24 // number, mean, sum of squared distances from it
+const welfordSize = 32 // count, origin, mean, sum of squared distances from it
 
 func (m *moments) apply(g *groupState, in []operand, _ int64) {
 	x := &in[m.arg]
@@ -44,19 +41,23 @@ func (m *moments) apply(g *groupState, in []operand, _ int64) {
 		return
 	}
 	b := g.fixed[m.at : m.at+welfordSize]
-	n, mean, squares := load64(b)+1, math.Float64frombits(load64(b[8:])), math.Float64frombits(load64(b[16:]))
-	f := x.float()
+	n := load64(b) + 1
+	if n == 1 {
+		store64(b[8:], math.Float64bits(x.float()))
+	}
+	origin, mean, squares := loadFloat(b[8:]), loadFloat(b[16:]), loadFloat(b[24:])
+	f := x.float() - origin
 	delta := f - mean
 	mean += delta / float64(n)
 	squares += delta * (f - mean)
 	store64(b, n)
-	store64(b[8:], math.Float64bits(mean))
-	store64(b[16:], math.Float64bits(squares))
+	store64(b[16:], math.Float64bits(mean))
+	store64(b[24:], math.Float64bits(squares))
 }
 
 func (m *moments) appendTo(dst row.Row, g *groupState) row.Row {
 	b := g.fixed[m.at : m.at+welfordSize]
-	return appendMoment(dst, m.of, int64(load64(b)), math.Float64frombits(load64(b[16:])))
+	return appendMoment(dst, m.of, int64(load64(b)), loadFloat(b[24:]))
 }
 
 // retractableMoments are those of numbers that may leave again.

@@ -65,9 +65,9 @@ func (e *extreme) apply(g *groupState, in []operand, diff int64) {
 		e.l.scratch = value.AppendKey(e.l.scratch[:0], x.v)
 	}
 	if diff > 0 {
-		g.more.bytes += m.add(e.l.scratch, t, x.col)
+		g.more.bytes += m.add(e.l.scratch, t, arrived{x.col, e.l.row})
 	} else {
-		g.more.bytes -= m.remove(e.l.scratch, x.col)
+		g.more.bytes -= m.remove(e.l.scratch, arrived{x.col, e.l.row})
 	}
 }
 
@@ -103,24 +103,24 @@ type level struct {
 const levelSize = 160 // estimated bytes, beside key and values
 
 // add returns by how many bytes m grew.
-func (m *multiset) add(key []byte, t int64, col row.Row) int64 {
+func (m *multiset) add(key []byte, t int64, v arrived) int64 {
 	if e := m.entries[string(key)]; e != nil {
-		return e.values.add(col)
+		return e.values.add(v)
 	}
 	e := &level{key: string(key), time: t}
-	grown := e.values.add(col)
+	grown := e.values.add(v)
 	m.entries[e.key] = e
 	heap.Push(m, e)
 	return grown + levelSize + int64(len(key))
 }
 
 // remove returns by how many bytes m shrank.
-func (m *multiset) remove(key []byte, col row.Row) int64 {
+func (m *multiset) remove(key []byte, v arrived) int64 {
 	e := m.entries[string(key)]
 	if e == nil {
 		return 0
 	}
-	shrunk := e.values.remove(col)
+	shrunk := e.values.remove(v)
 	if len(e.values) == 0 {
 		delete(m.entries, e.key)
 		heap.Remove(m, e.at)
@@ -168,30 +168,41 @@ func (m *multiset) Pop() any {
 	return e
 }
 
-// spellings are values that count as level, in order of arrival. Neighbours
-// that are spelled the same are one run.
+// arrived is a value with the identity of the row it came in, so that of equal
+// values the one leaves whose row is retracted.
+type arrived struct {
+	col row.Row
+	row uint64
+}
+
+func (v arrived) is(w arrived) bool { return v.row == w.row && sameColumn(v.col, w.col) }
+
+// spellings are values that count as level, in order of arrival. Neighbours of
+// equal rows are one run.
 type spellings []spelling
 
 type spelling struct {
-	col row.Row
-	n   int64
+	arrived
+	n int64
 }
 
-const spellingSize = 64 // estimated bytes, beside the column
+const spellingSize = 72 // estimated bytes, beside the column
 
-func (s *spellings) add(col row.Row) int64 {
-	if last := len(*s) - 1; last >= 0 && sameColumn((*s)[last].col, col) {
+// add returns by how many bytes s grew.
+func (s *spellings) add(v arrived) int64 {
+	if last := len(*s) - 1; last >= 0 && (*s)[last].is(v) {
 		(*s)[last].n++
 		return 0
 	}
-	*s = append(*s, spelling{copyColumn(col), 1})
-	return spellingSize + int64(len(col.Enc))
+	*s = append(*s, spelling{arrived{copyColumn(v.col), v.row}, 1})
+	return spellingSize + int64(len(v.col.Enc))
 }
 
-// remove takes away the first that came of those spelled like col.
-func (s *spellings) remove(col row.Row) int64 {
+// remove takes away the first value of such a row, and returns by how many bytes
+// s shrank.
+func (s *spellings) remove(v arrived) int64 {
 	for i := range *s {
-		if !sameColumn((*s)[i].col, col) {
+		if !(*s)[i].is(v) {
 			continue
 		}
 		if (*s)[i].n--; (*s)[i].n > 0 {
@@ -205,7 +216,7 @@ func (s *spellings) remove(col row.Row) int64 {
 			(*s)[len(*s)-1] = spelling{}
 			*s = (*s)[:len(*s)-1]
 		}
-		return spellingSize + int64(len(col.Enc))
+		return spellingSize + int64(len(v.col.Enc))
 	}
 	return 0
 }

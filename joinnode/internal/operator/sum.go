@@ -32,7 +32,7 @@ func (s *sum) load(g *groupState) total {
 	return total{
 		integers: wide{hi: int64(load64(b)), lo: load64(b[8:])},
 		decimals: int64(load64(b[16:])),
-		decimal:  compensated{sum: math.Float64frombits(load64(b[24:])), rest: math.Float64frombits(load64(b[32:]))},
+		decimal:  compensated{sum: loadFloat(b[24:]), rest: loadFloat(b[32:])},
 	}
 }
 
@@ -84,25 +84,25 @@ func (s *sum) appendTo(dst row.Row, g *groupState) row.Row {
 	t := s.load(g)
 	switch {
 	case t.decimals != 0:
-		return appendFloat(dst, s.float(g, &t))
+		return appendFloat(dst, s.over(1, g, &t))
 	case !t.integers.fits():
 		return row.Append(dst, value.Value{})
 	}
 	return row.Append(dst, value.OfInt(int64(t.integers.lo)))
 }
 
-// float returns the sum of integers and decimals.
-func (s *sum) float(g *groupState, t *total) float64 {
+// over returns the sum of integers and decimals, divided by n.
+func (s *sum) over(n float64, g *groupState, t *total) float64 {
 	d := t.decimal
 	if t.integers != (wide{}) {
 		t.integers.addTo(&d)
 	}
 	if g.more != nil && t.decimals != 0 {
 		if h := held[hugeSum](g, s.object); h != nil {
-			return h.plus(d.value())
+			return h.plus(d.value(), n)
 		}
 	}
-	return d.value()
+	return d.value() / n
 }
 
 func (s *sum) huge(g *groupState) *hugeSum {
@@ -134,7 +134,7 @@ func (a *average) appendTo(dst row.Row, g *groupState) row.Row {
 		return row.Append(dst, value.Value{})
 	}
 	t := a.sum.load(g)
-	return appendFloat(dst, a.sum.float(g, &t)/float64(n))
+	return appendFloat(dst, a.sum.over(float64(n), g, &t))
 }
 
 // appendFloat appends a calculated float; what is not a number is NULL
@@ -262,8 +262,8 @@ func (h *hugeSum) add(x float64, diff int64) {
 	}
 }
 
-// plus returns the sum with the ordinary floats added.
-func (h *hugeSum) plus(ordinary float64) float64 {
+// plus returns the sum with the ordinary floats added, divided by n.
+func (h *hugeSum) plus(ordinary, n float64) float64 {
 	switch {
 	case h.up > 0 && h.down > 0:
 		return math.NaN()
@@ -272,9 +272,9 @@ func (h *hugeSum) plus(ordinary float64) float64 {
 	case h.down > 0:
 		return math.Inf(-1)
 	case h.finite == 0:
-		return ordinary
+		return ordinary / n
 	}
 	d := h.scaled
 	d.add(math.Ldexp(ordinary, -hugeUnit))
-	return math.Ldexp(d.value(), hugeUnit)
+	return math.Ldexp(d.value()/n, hugeUnit)
 }
