@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -169,13 +170,17 @@ func parseTime(text []byte, zone *time.Location) (time.Time, bool) {
 	if len(buf) > date && buf[date] == ' ' {
 		buf[date] = 'T'
 	}
+	if len(buf) == date {
+		buf = append(buf, "T00:00:00"...)
+	}
+	// UnmarshalText takes an hour of one digit and a comma too.
+	if len(buf) < len("2006-01-02T15:04:05") || buf[len("2006-01-02T15")] != ':' || bytes.IndexByte(buf, ',') >= 0 {
+		return time.Time{}, false
+	}
 	var t time.Time
 	if t.UnmarshalText(buf) == nil {
 		t = t.In(zone)
 		return t, isWritable(t)
-	}
-	if len(buf) == date {
-		buf = append(buf, "T00:00:00"...)
 	}
 	if t.UnmarshalText(append(buf, 'Z')) != nil {
 		return time.Time{}, false
