@@ -221,6 +221,13 @@ func (l *aggregates) apply(g *groupState, diff int64) {
 	}
 }
 
+// done lets go of the row read.
+func (l *aggregates) done(r row.Row) {
+	if len(r.Side) > 0 {
+		clear(l.in)
+	}
+}
+
 func (l *aggregates) appendTo(dst row.Row, g *groupState) row.Row {
 	for _, acc := range l.list {
 		dst = acc.appendTo(dst, g)
@@ -365,6 +372,7 @@ func (a *accumulators) another() *accumulators { return accumulatorsOf(a.l) }
 // integers would leave the range of 64 bits.
 func (a *accumulators) add(r row.Row) bool {
 	a.l.read(r, 1)
+	defer a.l.done(r)
 	if a.l.outgrows(&a.g, 1) {
 		return false
 	}

@@ -22,7 +22,7 @@ type named float64
 func aggregatedValue() *rapid.Generator[any] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]any{1, 2, 3, 1.0, json.Number("1"), json.Number("1.0"), json.Number("2.50"), 2.5, int8(2), uint16(3), json.Number("-4e-1"), named(2.5)}),
-		rapid.SampledFrom([]any{nil, math.NaN(), "text", "1", true, map[string]any{"a": 1}, map[string]any{"a": 1.0}, []any{1}, json.Number("7"), 7}),
+		rapid.SampledFrom([]any{nil, math.NaN(), "text", "1", true, map[string]any{"a": 1}, map[string]any{"a": json.Number("1.0")}, []any{1}, json.Number("7"), 7}),
 		rapid.Map(rapid.Int64Range(-1000, 1000), func(i int64) any { return i }),
 		rapid.Map(rapid.Float64Range(-1e3, 1e3), func(f float64) any { return f }),
 		rapid.SampledFrom([]any{1e9, -1e9, 12345678.9, json.Number("1000000000.5"), 1e12, json.Number("1e11")}),

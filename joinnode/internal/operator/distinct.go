@@ -65,6 +65,7 @@ func (d *distinct) show(g *groupState, col row.Row, diff int64) {
 	}
 	d.one[d.arg].set(col, true)
 	d.of.apply(g, d.one, diff)
+	d.one[d.arg] = operand{}
 }
 
 func (d *distinct) appendTo(dst row.Row, g *groupState) row.Row { return d.of.appendTo(dst, g) }

@@ -184,6 +184,7 @@ func (s *groups) respell(ref keyRef, r row.Row) keyRef {
 func (s *groups) fold(ref keyRef, r row.Row, diff int64, remember bool) (counted, overflow bool) {
 	s.open(ref)
 	counted, overflow = s.take(r, diff, remember)
+	s.aggs.done(r)
 	s.close(ref)
 	return counted, overflow
 }
