@@ -32,9 +32,36 @@ func (c *compiler) between(e *syntax.Between) (term, error) {
 	if err != nil {
 		return term{}, err
 	}
-	lower, upper := c.pair(e.X, e.Lo), c.pair(e.X, e.Hi)
+	pred := betweenValues(e, terms[0].asExpr(), terms[1].asExpr(), terms[2].asExpr())
+	if lower, upper := c.pair(e.X, e.Lo), c.pair(e.X, e.Hi); lower.times || upper.times {
+		pred = betweenMoments(e, terms, lower, upper)
+	}
+	return fold(term{pred: negated(pred, e.Not)}, terms...), nil
+}
+
+func betweenValues(e syntax.Expr, x, lo, hi Expr) Predicate {
+	return func(ctx *Context, r row.Row) value.Tri {
+		v, least := x(ctx, r), lo(ctx, r)
+		above, mismatchLo := greaterOrEqual.outcome(v, least)
+		if above == value.False {
+			return value.False
+		}
+		most := hi(ctx, r)
+		below, mismatchHi := lessOrEqual.outcome(v, most)
+		switch {
+		case mismatchLo:
+			ctx.mismatch(e, v, least)
+		case mismatchHi:
+			ctx.mismatch(e, v, most)
+		}
+		return value.And(above, below)
+	}
+}
+
+// betweenMoments is betweenValues with bounds that lower and upper compare with x.
+func betweenMoments(e syntax.Expr, terms []term, lower, upper pairing) Predicate {
 	x, lo, hi := terms[0].asMoments(), terms[1].asMoments(), terms[2].asMoments()
-	pred := func(ctx *Context, r row.Row) value.Tri {
+	return func(ctx *Context, r row.Row) value.Tri {
 		v, least := x(ctx, r), lo(ctx, r)
 		above, mismatchLo := lower.outcome(greaterOrEqual, &v, &least)
 		if above == value.False {
@@ -50,7 +77,6 @@ func (c *compiler) between(e *syntax.Between) (term, error) {
 		}
 		return value.And(above, below)
 	}
-	return fold(term{pred: negated(pred, e.Not)}, terms...), nil
 }
 
 // in is x = a OR x = b …: TRUE when one is equal, else Unknown when x or one of
