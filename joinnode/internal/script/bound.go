@@ -35,31 +35,15 @@ func collect(n node, table string, seen map[node]bool, parts *[]string) {
 		}
 		return ", untouched for less than " + spanText(ns)
 	}
+	for _, in := range n.inputs() {
+		collect(in, table, seen, parts)
+	}
 	switch n := n.(type) {
-	case *stampNode:
-		collect(n.in, table, seen, parts)
-	case *aliasNode:
-		collect(n.in, table, seen, parts)
-	case *filterNode:
-		collect(n.in, table, seen, parts)
-	case *projectNode:
-		collect(n.in, table, seen, parts)
-	case *extendNode:
-		collect(n.in, table, seen, parts)
-	case *unnestNode:
-		collect(n.in, table, seen, parts)
-	case *foldNode:
-		collect(n.in, table, seen, parts)
-	case *streamOnNode:
-		collect(n.in, table, seen, parts)
 	case *dedupNode:
-		collect(n.in, table, seen, parts)
 		say("one row for each key" + ttl(n.ttl))
 	case *recencyNode:
-		collect(n.in, table, seen, parts)
 		say("rows while " + n.cond)
 	case *groupNode:
-		collect(n.in, table, seen, parts)
 		switch {
 		case n.bucket >= 0:
 			say("one row for each group of the time windows that the watermark has not passed")
@@ -69,13 +53,11 @@ func collect(n node, table string, seen map[node]bool, parts *[]string) {
 			say("one row for each group" + ttl(n.ttl))
 		}
 	case *joinNode:
-		collect(n.in[0], table, seen, parts)
-		collect(n.in[1], table, seen, parts)
 		switch n.how {
 		case temporal:
 			say("rows until both watermarks have reached them; the newest version of each key, older ones until both watermarks have passed them")
 		case interval:
-			say("rows of both streams for " + spanText(max(n.lo, -n.lo, n.hi, -n.hi)+n.behind))
+			say("rows of both streams for " + spanText(n.kept()+n.behind))
 		default:
 			for s := range n.in {
 				if n.in[s].kind() == Stream {

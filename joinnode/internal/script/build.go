@@ -24,33 +24,10 @@ func Needed(s *syntax.Script) bool {
 	if !ok {
 		return true
 	}
-	for i := range sel.Joins {
-		if sel.Joins[i].Temporal {
-			return true
-		}
+	if _, _, only := syntax.ScriptOnly(sel); only {
+		return true
 	}
-	found := false
-	look := func(e syntax.Expr) {
-		syntax.Walk(e, func(e syntax.Expr) bool {
-			switch e := e.(type) {
-			case *syntax.Interval:
-				found = true
-			case *syntax.Column:
-				found = found || e.Path[0].Name == "@" && !e.Path[0].Quoted
-			}
-			return !found
-		})
-	}
-	for i := range sel.Items {
-		look(sel.Items[i].Expr)
-	}
-	for i := range sel.Joins {
-		look(sel.Joins[i].On)
-	}
-	look(sel.Where)
-	look(sel.Having)
 	for _, g := range sel.GroupBy {
-		look(g)
 		if c, ok := g.(*syntax.Call); ok && eval.IsTimeWindow(c.Name) {
 			return true
 		}
@@ -62,7 +39,7 @@ func Needed(s *syntax.Script) bool {
 			}
 		}
 	}
-	return found
+	return false
 }
 
 // Build checks a script and plans it; gates bound the sides of its WITHIN joins.

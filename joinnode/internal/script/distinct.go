@@ -24,6 +24,7 @@ type orderBy struct {
 	desc bool
 }
 
+func (n *dedupNode) inputs() []node      { return []node{n.in} }
 func (n *dedupNode) kind() Kind          { return State }
 func (n *dedupNode) keys() []ref         { return n.on }
 func (n *dedupNode) schema() schema      { return n.in.schema() }

@@ -20,7 +20,8 @@ type unnestNode struct {
 	left  bool
 }
 
-func (n *unnestNode) kind() Kind { return n.in.kind() }
+func (n *unnestNode) inputs() []node { return []node{n.in} }
+func (n *unnestNode) kind() Kind     { return n.in.kind() }
 
 func (n *unnestNode) keys() []ref {
 	if n.kind() == Stream {

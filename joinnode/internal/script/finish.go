@@ -34,8 +34,14 @@ func (b *builder) finish() error {
 			end(t, false)
 		}
 	}
+	read := map[*inputNode]bool{}
 	for i := len(b.nodes) - 1; i >= 0; i-- {
-		if n := b.nodes[i]; n.base().used {
+		n := b.nodes[i]
+		if in, ok := n.(*inputNode); ok {
+			// Every stream that the script names takes rows, and has a part in now().
+			read[in], in.used = in.used, true
+		}
+		if n.base().used {
 			n.need(b)
 		}
 	}
@@ -60,7 +66,7 @@ func (b *builder) finish() error {
 	b.listTables(ends)
 	b.prune()
 	for _, in := range b.inputs {
-		if in.imported && !in.used {
+		if in.imported && !read[in] {
 			b.warnf("IMPORT %s: no table reads the stream", in.name)
 		}
 	}
@@ -123,6 +129,7 @@ type endNode struct {
 	read   Table
 }
 
+func (n *endNode) inputs() []node      { return []node{n.in} }
 func (n *endNode) kind() Kind          { return n.in.kind() }
 func (n *endNode) keys() []ref         { return n.in.keys() }
 func (n *endNode) schema() schema      { return n.in.schema() }

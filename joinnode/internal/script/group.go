@@ -33,6 +33,7 @@ type groupNode struct {
 	zone   *time.Location
 }
 
+func (n *groupNode) inputs() []node { return []node{n.in} }
 func (n *groupNode) kind() Kind {
 	if n.bucket >= 0 {
 		return Stream
@@ -183,7 +184,8 @@ type foldNode struct {
 	read refs // of the elements
 }
 
-func (n *foldNode) kind() Kind { return n.in.kind() }
+func (n *foldNode) inputs() []node { return []node{n.in} }
+func (n *foldNode) kind() Kind     { return n.in.kind() }
 
 func (n *foldNode) keys() []ref {
 	if n.kind() == Stream {

@@ -25,6 +25,7 @@ type inputNode struct {
 	skew     time.Duration
 }
 
+func (n *inputNode) inputs() []node    { return nil }
 func (n *inputNode) kind() Kind        { return Stream }
 func (n *inputNode) keys() []ref       { return nil }
 func (n *inputNode) schema() schema    { return schema{open: true} }
@@ -64,6 +65,7 @@ type stampNode struct {
 
 func isHidden(r ref, name string) bool { return len(r) == 1 && r[0].Name == name }
 
+func (n *stampNode) inputs() []node   { return []node{n.in} }
 func (n *stampNode) kind() Kind       { return n.in.kind() }
 func (n *stampNode) keys() []ref      { return n.in.keys() }
 func (n *stampNode) schema() schema   { return n.in.schema() }

@@ -36,10 +36,13 @@ type joinNode struct {
 	zone  *time.Location
 	// Of an interval join: right time − left time is in [lo, hi], ns; follow
 	// is its IDLETIMEOUT.
-	lo, hi int64
-	follow int64
-	behind int64 // the sum of the bounds of the joins on the left
+	lo, hi   int64
+	follow   int64
+	disorder int64 // headroom for rows out of order
+	behind   int64 // the sum of the bounds of the joins on the left
 }
+
+func (n *joinNode) inputs() []node { return n.in[:] }
 
 func (n *joinNode) kind() Kind {
 	if n.how == relational {
@@ -155,9 +158,26 @@ func (n *joinNode) lower(b *builder) (edge, error) {
 	return res, nil
 }
 
+// kept is how long an interval join keeps the rows of both sides, by the time of
+// each: for the greater bound, as WITHIN does. Bounds on times leave no headroom for
+// disorder of their own, so they get what the inputs declare.
+func (n *joinNode) kept() int64 { return max(n.lo, -n.lo, n.hi, -n.hi) + n.disorder }
+
+// disorderOf is the greatest MAXOUTOFORDERNESS of the inputs behind n.
+func disorderOf(n node) int64 {
+	if in, ok := n.(*inputNode); ok {
+		return int64(in.disorder)
+	}
+	var d int64
+	for _, in := range n.inputs() {
+		d = max(d, disorderOf(in))
+	}
+	return d
+}
+
 // lowerInterval makes a WITHIN join: each port behind a check for late rows.
 func (n *joinNode) lowerInterval(b *builder, e [2]edge, keys, kept [2]int, out []operator.OutCol, l layout, txt operator.JoinText, what string, rest eval.Predicate) (edge, error) {
-	within := max(n.lo, -n.lo, n.hi, -n.hi)
+	within := n.kept()
 	clocked := e[0].clocked && e[1].clocked
 	for s := range e {
 		if s == 0 && n.behind > 0 {
@@ -168,7 +188,7 @@ func (n *joinNode) lowerInterval(b *builder, e [2]edge, keys, kept [2]int, out [
 			return operator.NewLateness(late, "", o)
 		}, e[s])
 	}
-	cfg := operator.JoinConfig{Within: within, Left: n.left, RightRetention: within + n.behind, Clocked: clocked, Keys: keys, Keep: kept, Out: out, RightSource: 1, Text: txt,
+	cfg := operator.JoinConfig{Within: within, Left: n.left, LeftRetention: within, RightRetention: within + n.behind, Clocked: clocked, Keys: keys, Keep: kept, Out: out, RightSource: 1, Text: txt,
 		MaxKeys: b.gates.Keys, MaxRows: b.gates.Rows, MaxBytes: b.gates.Bytes}
 	if n.lo != -within || n.hi != within {
 		cfg.Lower, cfg.Upper = n.lo, n.hi

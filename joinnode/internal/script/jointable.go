@@ -352,7 +352,10 @@ func (q *query) intervalBounds(n *joinNode, j *syntax.Join, on, where []syntax.E
 		return nil, nil, q.b.errorf(j.OnPos, ErrUnsupported, "allow for some time between them: WITHIN 1ms", "the bounds only let rows of the very same instant match")
 	}
 	n.lo, n.hi, n.behind = all.lower, all.upper, q.behind
-	q.behind += max(all.upper, -all.upper, all.lower, -all.lower)
+	if j.Within == nil {
+		n.disorder = max(disorderOf(n.in[0]), disorderOf(n.in[1]))
+	}
+	q.behind += n.kept()
 	return onLeft, whereLeft, nil
 }
 

@@ -15,6 +15,7 @@ import (
 // vertices, which carry those columns and no others.
 type node interface {
 	base() *core
+	inputs() []node
 	kind() Kind
 	// keys are the columns that tell the rows of a State apart; nil for a Stream.
 	keys() []ref

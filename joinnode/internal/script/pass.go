@@ -18,6 +18,7 @@ type aliasNode struct {
 	alias string
 }
 
+func (n *aliasNode) inputs() []node   { return []node{n.in} }
 func (n *aliasNode) kind() Kind       { return n.in.kind() }
 func (n *aliasNode) schema() schema   { return n.in.schema() }
 func (n *aliasNode) versions() string { return n.in.versions() }
@@ -57,6 +58,7 @@ type filterNode struct {
 	zone *time.Location
 }
 
+func (n *filterNode) inputs() []node      { return []node{n.in} }
 func (n *filterNode) kind() Kind          { return n.in.kind() }
 func (n *filterNode) keys() []ref         { return n.in.keys() }
 func (n *filterNode) schema() schema      { return n.in.schema() }

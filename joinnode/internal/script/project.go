@@ -26,6 +26,7 @@ type projectNode struct {
 	zone    *time.Location
 }
 
+func (n *projectNode) inputs() []node   { return []node{n.in} }
 func (n *projectNode) kind() Kind       { return n.in.kind() }
 func (n *projectNode) keys() []ref      { return n.keyRefs }
 func (n *projectNode) versions() string { return n.in.versions() }
@@ -123,6 +124,7 @@ type extendNode struct {
 	zone   *time.Location
 }
 
+func (n *extendNode) inputs() []node   { return []node{n.in} }
 func (n *extendNode) kind() Kind       { return n.in.kind() }
 func (n *extendNode) keys() []ref      { return n.in.keys() }
 func (n *extendNode) versions() string { return n.in.versions() }

@@ -19,6 +19,7 @@ type streamOnNode struct {
 	on operator.Change
 }
 
+func (n *streamOnNode) inputs() []node      { return []node{n.in} }
 func (n *streamOnNode) kind() Kind          { return Stream }
 func (n *streamOnNode) keys() []ref         { return nil }
 func (n *streamOnNode) schema() schema      { return n.in.schema() }
@@ -92,6 +93,7 @@ type recencyNode struct {
 	zone   *time.Location
 }
 
+func (n *recencyNode) inputs() []node      { return []node{n.in} }
 func (n *recencyNode) kind() Kind          { return State }
 func (n *recencyNode) keys() []ref         { return n.ident }
 func (n *recencyNode) schema() schema      { return n.in.schema() }
