@@ -255,9 +255,9 @@ func (q *query) options(opts []syntax.Option) error {
 			}
 			q.ttl, q.ttlPos = int64(d), o.Pos
 		case "TIMEZONE":
-			zone, err := time.LoadLocation(o.Value)
-			if err != nil || o.Value == "" || o.Value == "Local" {
-				return q.b.errorf(o.Pos, plan.ErrOption, "write a name such as TIMEZONE = 'Asia/Shanghai' or 'UTC'", "TIMEZONE: unknown time zone %q", o.Value)
+			zone, err := eval.LoadZone(o.Value)
+			if err != nil {
+				return q.b.errorf(o.Pos, plan.ErrOption, "write a name such as TIMEZONE = 'Asia/Shanghai' or 'UTC'", "TIMEZONE: %v", err)
 			}
 			q.zone = zone
 		case "IDLETIMEOUT":
