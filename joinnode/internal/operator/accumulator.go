@@ -151,7 +151,6 @@ func (l *aggregates) accumulator(g Aggregation, arg, timeAt int, appendOnly bool
 		acc = &retractableMoments{arg: arg, object: object(), of: g.Kind}
 	}
 	if g.Distinct {
-		l.identify = l.identify || !appendOnly
 		d := distinct{l: l, arg: arg, object: object(), of: acc}
 		if lim, ok := acc.(limited); ok {
 			return &limitedDistinct{distinct: d, limit: lim}
@@ -165,7 +164,7 @@ func (l *aggregates) extreme(by ordering, arg, timeAt, object int, appendOnly bo
 	if appendOnly {
 		return &best{by: by, arg: arg, time: timeAt, object: object}
 	}
-	l.identify = true
+	l.identify = l.identify || by.timed()
 	return &extreme{l: l, by: by, arg: arg, time: timeAt, object: object}
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
-// groupedRows are rows (key, number) of n groups, in random order.
+// groupedRows are rows (key, number) of n groups, in random order but one after
+// another in memory, as rows that just came in are at hand.
 func groupedRows(n int) []row.Row {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	rows := make([]row.Row, 4*n)
@@ -23,6 +24,14 @@ func groupedRows(n int) []row.Row {
 		}
 	}
 	rnd.Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
+	var all []byte
+	for _, r := range rows {
+		all = append(all, r.Enc...)
+	}
+	for i, r := range rows {
+		rows[i].Enc = all[:len(r.Enc):len(r.Enc)]
+		all = all[len(r.Enc):]
+	}
 	return rows
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 
 	"github.com/stretchr/testify/require"
@@ -357,6 +358,19 @@ func (m *model) requireRow(t *rapid.T, g *modelGroup, r row.Row) {
 		want, v := g.result(a), got[m.cfg.Keys+i]
 		if want.Kind == value.Float && v.Kind == value.Float && computed(a.Kind) && !math.IsInf(want.Float(), 0) {
 			require.InDelta(t, want.Float(), v.Float(), 1e-9*math.Max(1, math.Abs(want.Float())), "%s distinct=%t of %v", a.Kind, a.Distinct, texts(g.values(a)))
+			continue
+		}
+		if a.Kind == operator.AggSum && a.Distinct && want.Kind != v.Kind && !want.IsNull() {
+			// Of 1 and 1.0 either may stand for both.
+			x, _ := want.Float64()
+			y, _ := v.Float64()
+			require.InDelta(t, x, y, 1e-9*math.Max(1, math.Abs(x)))
+			continue
+		}
+		if a.Kind == operator.AggMin || a.Kind == operator.AggMax {
+			// Equal and spelled like one of them; which one has tests of its own.
+			require.Equal(t, value.AppendKey(nil, want), value.AppendKey(nil, v))
+			require.True(t, want.IsNull() || slices.Contains(texts(g.values(a)), operatortest.Value(v)))
 			continue
 		}
 		require.Equal(t, operatortest.Value(want), operatortest.Value(v), "%s distinct=%t of %v", a.Kind, a.Distinct, texts(g.values(a)))

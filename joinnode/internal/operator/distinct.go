@@ -40,14 +40,14 @@ func (d *distinct) apply(g *groupState, in []operand, diff int64) {
 			g.more.bytes += entrySize + int64(len(d.l.scratch))
 			d.show(g, x.col, 1)
 		}
-		g.more.bytes += equal.add(arrived{x.col, d.l.row})
+		g.more.bytes += equal.add(arrived{col: x.col})
 		return
 	}
 	if equal == nil {
 		return
 	}
 	first := (*equal)[0].col
-	g.more.bytes -= equal.remove(arrived{x.col, d.l.row})
+	g.more.bytes -= equal.remove(arrived{col: x.col})
 	switch {
 	case len(*equal) == 0:
 		delete(*all, string(d.l.scratch))

@@ -58,16 +58,17 @@ func (e *extreme) apply(g *groupState, in []operand, diff int64) {
 		hold(g, e.object, m, 96)
 	}
 	var t int64
+	v := arrived{col: x.col}
 	if e.by.timed() {
-		t = timeOf(in, e.time)
+		t, v.row = timeOf(in, e.time), e.l.row
 		e.l.scratch = binary.LittleEndian.AppendUint64(e.l.scratch[:0], uint64(t))
 	} else {
 		e.l.scratch = value.AppendKey(e.l.scratch[:0], x.v)
 	}
 	if diff > 0 {
-		g.more.bytes += m.add(e.l.scratch, t, arrived{x.col, e.l.row})
+		g.more.bytes += m.add(e.l.scratch, t, v)
 	} else {
-		g.more.bytes -= m.remove(e.l.scratch, arrived{x.col, e.l.row})
+		g.more.bytes -= m.remove(e.l.scratch, v)
 	}
 }
 
@@ -168,8 +169,10 @@ func (m *multiset) Pop() any {
 	return e
 }
 
-// arrived is a value with the identity of the row it came in, so that of equal
-// values the one leaves whose row is retracted.
+// arrived is a value and, where values that are level differ in more than their
+// spelling, the identity of the row it came in: the one leaves whose row is
+// retracted. Equal values need none, the first spelled like it leaves; so however
+// many rows have a value, they are one run.
 type arrived struct {
 	col row.Row
 	row uint64
@@ -177,8 +180,8 @@ type arrived struct {
 
 func (v arrived) is(w arrived) bool { return v.row == w.row && sameColumn(v.col, w.col) }
 
-// spellings are values that count as level, in order of arrival. Neighbours of
-// equal rows are one run.
+// spellings are values that count as level, in order of arrival. Neighbours that
+// are the same are one run.
 type spellings []spelling
 
 type spelling struct {
@@ -198,7 +201,7 @@ func (s *spellings) add(v arrived) int64 {
 	return spellingSize + int64(len(v.col.Enc))
 }
 
-// remove takes away the first value of such a row, and returns by how many bytes
+// remove takes away the first such value, and returns by how many bytes
 // s shrank.
 func (s *spellings) remove(v arrived) int64 {
 	for i := range *s {
