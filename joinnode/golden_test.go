@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ import (
 //	stats name…                       counters and gauges of stage 1 unless the name says otherwise
 //	late                              the late output so far
 //	explain                           the operator graph
+//	tables                            a script's tables: kind, key, bound
+//	table name [limit=n] [key=value]  the rows of a script's state table
 //	check                             one statement per paragraph; prints error or ok
 //	where                             a row, then conditions on a: true, false or unknown
 //	project                           a row, then expressions on a: what they become
@@ -78,6 +81,10 @@ func (g *golden) run(t *testing.T, d *datadriven.TestData) string {
 		return g.late.String()
 	case "explain":
 		return g.engine.Explain()
+	case "tables":
+		return listTables(g.engine)
+	case "table":
+		return readTable(g.engine, d.CmdArgs)
 	case "check":
 		return check(d.Input)
 	case "where":
@@ -87,6 +94,34 @@ func (g *golden) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	d.Fatalf(t, "unknown command %s", d.Cmd)
 	return ""
+}
+
+func listTables(engine *joinnode.Streamsql) string {
+	var b strings.Builder
+	for _, t := range engine.ScriptTables() {
+		fmt.Fprintf(&b, "%s %s %v: %s\n", t.Kind, t.Name, t.Key, t.Bound)
+	}
+	return b.String()
+}
+
+func readTable(engine *joinnode.Streamsql, args []datadriven.CmdArg) string {
+	choice := joinnode.TableQuery{Key: map[string]any{}}
+	for _, a := range args[1:] {
+		if a.Key == "limit" {
+			n, err := strconv.Atoi(a.Vals[0])
+			if err != nil {
+				return err.Error()
+			}
+			choice.Limit = n
+			continue
+		}
+		choice.Key[a.Key] = a.Vals[0]
+	}
+	rows, err := engine.TableJSON(nil, args[0].Key, choice)
+	if err != nil {
+		return err.Error()
+	}
+	return string(rows)
 }
 
 func (g *golden) stop() {
@@ -117,6 +152,10 @@ func (g *golden) query(t *testing.T, d *datadriven.TestData) string {
 		return err.Error()
 	}
 	g.engine.AddResultSink(func(r joinnode.Result) {
+		if r.Table != "" {
+			fmt.Fprintf(&g.out, "%s %s%s %s @%dms\n", r.Table, r.Type, r.Key, r.JSON[1:len(r.JSON)-1], r.TS/int64(time.Millisecond))
+			return
+		}
 		fmt.Fprintf(&g.out, "%s", r.JSON)
 		if r.Type != joinnode.JoinMatched {
 			g.out.WriteString(known(string(r.Type), r.Unmatched, r.ClosedBy))
@@ -124,6 +163,10 @@ func (g *golden) query(t *testing.T, d *datadriven.TestData) string {
 		g.out.WriteByte('\n')
 	})
 	g.engine.AddLateSink(func(l joinnode.LateRow) {
+		if g.engine.IsTableScript() {
+			fmt.Fprintf(&g.late, "%q %q %s @%dms %s\n", l.Stream, l.Table, l.Reason, l.TS/int64(time.Millisecond), l.JSON)
+			return
+		}
 		fmt.Fprintf(&g.late, "%q %s ts=%s watermark=%s %s\n", l.Stream, l.Reason, sinceEpoch(l.TS), sinceEpoch(l.Watermark), l.JSON)
 	})
 	return "ok"

@@ -27,6 +27,11 @@ func Needed(s *syntax.Script) bool {
 	if _, _, only := syntax.ScriptOnly(sel); only {
 		return true
 	}
+	for _, o := range sel.With {
+		if o.Name == "STATETTL" || o.Name == "TIMEZONE" {
+			return true
+		}
+	}
 	for _, g := range sel.GroupBy {
 		if c, ok := g.(*syntax.Call); ok && eval.IsTimeWindow(c.Name) {
 			return true

@@ -105,7 +105,8 @@ func (q *query) joinPart(j *syntax.Join, s *source, alias string) error {
 		return q.b.errorf(j.Pos, ErrUnsupported, "leave it away: the elements belong to the row", "an array in a row is not joined by time")
 	}
 	if s.table != nil && !s.schema.has(parts[1].Name) || !s.schema.open && len(s.schema.fields) == 0 {
-		return q.b.unknown(parts[1].Pos, "nested table or column", j.Source.Name, append(nestedNames(s.table), s.schema.fields...), "")
+		return q.b.unknown(parts[1].Pos, "nested table or column", j.Source.Name, append(nestedNames(s.table), s.schema.fields...),
+			"define it first: "+nameOfTable(s)+"."+parts[1].Name+" := SELECT … FROM @ …, or a relationship JOIN … ON … = @.…")
 	}
 	r := refOf(s.alias)
 	for _, p := range parts[1:] {
@@ -122,6 +123,13 @@ func (q *query) joinPart(j *syntax.Join, s *source, alias string) error {
 		return q.b.errorf(j.OnPos, ErrUnsupported, "put the condition into WHERE", "LEFT JOIN of a row's elements takes no ON")
 	}
 	return q.filter(conjuncts(j.On))
+}
+
+func nameOfTable(s *source) string {
+	if s.table != nil {
+		return s.table.name
+	}
+	return s.alias
 }
 
 func nestedNames(t *table) []string {

@@ -21,6 +21,8 @@ func (q *query) joinTable(j *syntax.Join, t *table, alias string, where []syntax
 	}
 	streams := left.kind() == Stream && right.kind() == Stream
 	switch {
+	case j.Temporal && streams:
+		return nil, q.temporalJoin(n, j, t, false, 1, false)
 	case j.Within != nil || streams:
 		if on, where, err = q.intervalBounds(n, j, on, where); err != nil {
 			return nil, err
