@@ -196,7 +196,7 @@ func (l *aggregates) identity(r row.Row) uint64 {
 	l.own = own(l.own, r)
 	l.scratch = append(l.scratch[:0], l.own.Enc...)
 	for _, x := range l.own.Side {
-		l.scratch = value.AppendKey(l.scratch, value.OfAny(x))
+		l.scratch = value.AppendJSON(l.scratch, value.OfAny(x))
 	}
 	clear(l.own.Side)
 	return maphash.Bytes(l.seed, l.scratch)
@@ -333,15 +333,15 @@ func (x *operand) float() float64 {
 // copyColumn returns a column with memory of its own.
 func copyColumn(col row.Row) row.Row { return row.AppendRow(row.Row{}, col) }
 
-// sameColumn tells whether two columns are spelled the same. Go values without
-// an encoding are the same when they are equal.
+// sameColumn tells whether two columns are spelled the same, Go values without an
+// encoding as JSON: unlike a comparison of Go values it holds NaN the same.
 func sameColumn(a, b row.Row) bool {
 	if len(a.Side) == 0 && len(b.Side) == 0 {
 		return bytes.Equal(a.Enc, b.Enc)
 	}
 	v, w := a.Col(0), b.Col(0)
 	if v.Kind == value.Any && w.Kind == value.Any {
-		return bytes.Equal(value.AppendKey(nil, v), value.AppendKey(nil, w))
+		return bytes.Equal(value.AppendJSON(nil, v), value.AppendJSON(nil, w))
 	}
 	return v.Kind != value.Any && w.Kind != value.Any && bytes.Equal(a.Enc, b.Enc)
 }

@@ -116,8 +116,7 @@ func TestStateOfAGroup(t *testing.T) {
 	}
 }
 
-// TestStateOfAWindow: as much for a group of a window, and nothing once it is
-// closed.
+// TestStateReturnsToItsBase: what all rows have left holds nothing.
 func TestStateReturnsToItsBase(t *testing.T) {
 	rows := groupedRows(10_000)
 	kinds := []Aggregation{sumOf(1), {Kind: AggMin, Arg: 1, Time: -1}, {Kind: AggCollect, Arg: 1, Time: -1}, {Kind: AggCount, Arg: 1, Distinct: true, Time: -1}, {Kind: AggVar, Arg: 1, Time: -1}}

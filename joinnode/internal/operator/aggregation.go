@@ -25,12 +25,14 @@ const (
 	// AggAvg is a Float.
 	AggAvg
 	// AggMin and AggMax show a value as it was spelled, of equal ones the one that
-	// arrived first. Values of different kinds are in the order booleans, numbers,
-	// text, times, objects and arrays.
+	// arrived first. Values of different kinds are in the order of compareTotal:
+	// booleans, numbers, text, times, objects and arrays.
 	AggMin
 	AggMax
 	// AggStddev and AggVar are those of the population, AggStddevSamp and
-	// AggVarSamp those of a sample, 0 for a single value as in streamsql.
+	// AggVarSamp those of a sample, 0 for a single value as in streamsql. They go by
+	// the nearest float64 of each number, and are NULL where no float64 holds the
+	// squared distances.
 	AggStddev
 	AggStddevSamp
 	AggVar

@@ -251,7 +251,7 @@ func refusal(r row.Row) string {
 	r = own(row.Row{}, r)
 	text := r.Enc
 	for _, x := range r.Side {
-		text = value.AppendKey(text, value.OfAny(x))
+		text = value.AppendJSON(text, value.OfAny(x))
 	}
 	return string(text)
 }
