@@ -174,8 +174,13 @@ func (h *history) past(k keyRef, ts int64, x *state) {
 	}
 }
 
-// newest returns the time of the newest version of a key that has some.
-func (h *history) newest(c cell) int64 { return h.version(keyRef(c.last(ofVersions))).ts() }
+// newest returns the time of a key's newest version, unseen when it has none.
+func (h *history) newest(c cell) int64 {
+	if c.rows(ofVersions) == 0 {
+		return unseen
+	}
+	return h.version(keyRef(c.last(ofVersions))).ts()
+}
 
 // tooLate counts a version that begins at ts, at or before rows that were joined
 // with no version; the greatest of them has time unread.

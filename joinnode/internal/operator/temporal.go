@@ -202,9 +202,11 @@ func (j *TemporalJoin) retract() {
 	for _, x := range j.changed {
 		c := j.table.keys.cell(x.key)
 		c.setStep(0)
-		if x.retracted != unseen && !(x.put && j.table.newest(c) >= x.retracted) {
-			j.table.current(x.key, x.retracted, &state{flags: versionNone})
+		if superseded := x.put && j.table.newest(c) >= x.retracted; x.retracted == unseen || superseded {
+			j.table.leave(x.key, c) // a record with Past may have ended the version again
+			continue
 		}
+		j.table.current(x.key, x.retracted, &state{flags: versionNone})
 	}
 	j.changed = forget(j.changed)
 }
