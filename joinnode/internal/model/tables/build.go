@@ -17,6 +17,7 @@ type table struct {
 	keys      []string // names of the key columns; nil where they are hidden
 	names     []string // of its columns, in order; nil: whatever its rows have
 	time      string   // of a stream: the column with the rows' time; "" unknown
+	single    bool     // nested, with one row at most for each of its parent's
 	nested    map[string]*table
 	relations map[string]*relation
 }
@@ -71,6 +72,14 @@ func (b *builder) script(s *syntax.Script) error {
 	}
 	if len(b.exports) == 0 && b.e.tables[last] != nil {
 		b.e.exports = []*export{{last, b.e.tables[last]}}
+	}
+	for _, x := range b.e.exports {
+		x.table.node.need()
+	}
+	for _, t := range b.e.tables {
+		if t.node.state {
+			t.node.need()
+		}
 	}
 	return nil
 }

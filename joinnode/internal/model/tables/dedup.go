@@ -86,7 +86,7 @@ func (b *builder) distinctOn(q *syntax.DistinctOn) (*table, error) {
 		key := tuple(values(r, on))
 		return &record{key: key, parts: []part{{key: key, row: r.parts[0].row}}, ts: r.ts, seq: r.seq}
 	}
-	n := &node{state: true, run: func(n *node) {
+	n := &node{state: true, in: []*node{in}, run: func(n *node) {
 		n.waitsFor(in)
 		var rows []*record
 		place, order := map[string]int{}, [][]any{}

@@ -13,14 +13,16 @@
 //   - A state table by DISTINCT ON has per key the row with the best order, of
 //     equal ones the later arrival, NULLs behind everything (Rules, DISTINCT ON).
 //     Its history is all its rows by their time, whenever they came.
-//   - Any other state's history is the log of its changes. A change has the time
-//     of the last record that caused it, now() where time alone did, and as a
-//     version at least the time of the key's newest version.
+//   - Any other state's history is the log of its changes. A change has the
+//     greatest time of the records that caused it, now() where time alone did, and
+//     as a version at least the time of the key's newest version.
 //   - SELECT DISTINCT is the set of its rows; an aggregate is computed from all
 //     rows of its group in the order in which they came; a group without rows is
 //     not there, neither is the global one (Aggregates; Stop).
-//   - A state that is filtered, projected or unnested keeps its keys; a join's
-//     key is both keys; the key of a stream's row is its number (Stop).
+//   - A state that is filtered or projected keeps its keys; unnesting adds the
+//     element's index. A join's key is both keys, that of a state with a state on
+//     the whole key of the latter the former's alone; the key of a stream's row is
+//     its number (Stop).
 //   - A state is joined with a state, a stream by INNER JOIN with a state, and
 //     anything with the parent row @, as the rows are now (INNER JOIN of a stream
 //     and a state; Temporal join).
@@ -29,8 +31,9 @@
 //     row older than its key's newest version that both watermarks have passed is
 //     late (Temporal join).
 //   - An interval join is one stage of the page "Join semantics, made exact", with
-//     the greater of the two bounds in place of WITHIN for lateness and retention
-//     and both bounds for the match (Interval join).
+//     the greater of the two bounds, and the MAXOUTOFORDERNESS of the inputs, in
+//     place of WITHIN for lateness and retention and both bounds for the match
+//     (Interval join).
 //   - STREAM ON sends the differences of successive states (STREAM ON).
 //   - A bucket of endOf… is closed when the input's watermark has reached the
 //     next bucket's start; its groups leave then, with its end as time, and what

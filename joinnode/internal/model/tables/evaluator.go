@@ -134,6 +134,9 @@ func (e *Evaluator) pass(t int64) {
 		e.step()
 	}
 	e.clock = max(e.clock, t)
+	if e.start != unseen {
+		e.moveNow()
+	}
 }
 
 // clocked says whether any input is timed by arrival.

@@ -322,8 +322,8 @@ func TestNestedTables(t *testing.T) {
 func TestJoinsWithTheParentRowAreRelational(t *testing.T) {
 	r := start(t, users+`U.spend := SELECT sum(o.v) AS v FROM @ JOIN Orders o ON o.id = @.id;`)
 	require.Empty(t, r.on(`Orders {"id":1,"v":5,"time":1000}`))
-	require.Equal(t, `insert {"v":5}`, r.on(`U {"id":1,"time":2000}`))
-	require.Equal(t, `update {"v":7}`, r.on(`Orders {"id":1,"v":2,"time":500}`))
+	require.Equal(t, `insert {"id":1,"v":5}`, r.on(`U {"id":1,"time":2000}`))
+	require.Equal(t, `update {"id":1,"v":7}`, r.on(`Orders {"id":1,"v":2,"time":500}`))
 }
 
 // The spending table of the page: per user and week, from totals per order.
@@ -335,8 +335,8 @@ func TestNestedTimeWindow(t *testing.T) {
 	require.Empty(t, r.on(`Orders {"customerid":1,"items":[{"price":5},{"price":2,"saving":1}],"time":1678299814083}`))
 	require.Empty(t, r.on(`U {"id":1,"time":1678299814083}`))
 	require.Empty(t, r.on(`U {"id":2,"time":1678665600000}`))
-	require.Equal(t, `{"saved":1,"spend":7,"week":1678665599999}`, r.on(`Orders {"customerid":2,"items":[{"price":1}],"time":1678665600000}`))
-	require.Equal(t, `{"saved":0,"spend":1,"week":1679270399999}`, r.on("stop"))
+	require.Equal(t, `{"id":1,"saved":1,"spend":7,"week":1678665599999}`, r.on(`Orders {"customerid":2,"items":[{"price":1}],"time":1678665600000}`))
+	require.Equal(t, `{"id":2,"saved":0,"spend":1,"week":1679270399999}`, r.on("stop"))
 }
 
 func TestRecentTotalOfItems(t *testing.T) {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ type chain struct {
 	scope  scope
 	tables []*table // of each part; nil for the elements of an array
 	parent bool     // part 0 is the parent row @
+	single bool     // a row of the first table is in one row at most: its key is the chain's
 }
 
 // source returns the table that a whole name means.
@@ -34,7 +36,7 @@ func alias(s syntax.Source) string {
 
 // from begins a chain.
 func (b *builder) from(s syntax.Source, parent *table) (*chain, error) {
-	c := &chain{b: b, scope: scope{aliases: map[string]int{}, unit: b.e.unit, zone: time.UTC}}
+	c := &chain{b: b, single: true, scope: scope{aliases: map[string]int{}, unit: b.e.unit, zone: time.UTC}}
 	names := names(s.Parts)
 	first, used := parent, 1
 	switch {
@@ -161,8 +163,9 @@ func (c *chain) relation(part int, r *relation, left bool) error {
 type condition struct {
 	part        int             // that the joined table becomes
 	left, right []expr          // the two sides of each equality
-	columns     []string        // of the joined table, "" where an equality has an expression
+	names       [2][]string     // the columns of each side, "" where it is an expression
 	rest        func(*env) bool // on the composite row
+	within      bool            // the bounds are WITHIN's
 	bounded     bool
 	span        span
 }
@@ -197,7 +200,9 @@ func (c *chain) table(t *table, as string, j *syntax.Join, relational bool) erro
 		return err
 	}
 	left := j.Kind == syntax.LeftJoin
-	onKey := t.node.state && len(t.keys) > 0 && cond.covers(t.keys)
+	onKey := cond.covers(1, t)
+	// FROM state JOIN stream means the same as the other way round.
+	onKeyLeft := len(c.tables) == 1 && !left && !t.node.state && cond.covers(0, c.tables[0])
 	switch {
 	case !c.node.state && !t.node.state && cond.bounded:
 		c.node = c.b.intervalJoin(c.node, t.node, cond, left)
@@ -205,12 +210,21 @@ func (c *chain) table(t *table, as string, j *syntax.Join, relational bool) erro
 		return fmt.Errorf("join of the streams %s and %s needs bounds: %w", c.node.table, t.name, errKind)
 	case cond.bounded:
 		return fmt.Errorf("bounded join of a state table: %w", errKind)
+	case onKeyLeft && !j.Explicit && !relational:
+		state := c.tables[0]
+		c.node = c.b.temporalJoin(t.node, state.node, lookup{
+			names: state.keys,
+			key:   func(r *record) (string, bool) { return cond.keyFrom(0, state, []part{{}, r.parts[0]}) },
+			row:   func(r *record, p *part) []part { return []part{*p, r.parts[0]} }, also: cond.rest})
 	case j.Temporal && (c.node.state || !onKey):
 		return fmt.Errorf("TEMPORAL JOIN of %s not on its key, or not from a stream: %w", t.name, errKind)
 	case j.Temporal, !c.node.state && onKey && !j.Explicit && !relational:
-		c.node = c.b.temporalJoin(c.node, t, cond, left)
+		c.node = c.b.temporalJoin(c.node, t.node, lookup{
+			names: t.keys,
+			key:   func(r *record) (string, bool) { return cond.keyFrom(1, t, r.parts) },
+			row:   beside, also: cond.rest, outer: left})
 	default:
-		c.node = c.b.relationalJoin(c.node, t.node, cond, left)
+		c.node = c.relationalJoin(t, cond, left)
 	}
 	c.tables = append(c.tables, t)
 	return nil
@@ -228,17 +242,27 @@ func joinKey(parts []part, sides []expr) (string, bool) {
 	return tuple(values), ok
 }
 
-func (cond *condition) covers(keys []string) bool {
-	for _, k := range keys {
-		found := false
-		for _, col := range cond.columns {
-			found = found || col == k && k != ""
-		}
-		if !found {
+// covers says whether the equalities fix the key of a table on one side.
+func (c *condition) covers(side int, t *table) bool {
+	for _, k := range t.keys {
+		if k == "" || !slices.Contains(c.names[side], k) {
 			return false
 		}
 	}
-	return true
+	return t.node.state && len(t.keys) > 0
+}
+
+// keyFrom spells the key of a table on one side from the values that the other
+// has; false when one is NULL.
+func (c *condition) keyFrom(side int, t *table, parts []part) (string, bool) {
+	others := [...][]expr{c.right, c.left}[side]
+	v, ok := &env{parts: parts}, true
+	values := make([]any, len(t.keys))
+	for i, name := range t.keys {
+		values[i] = others[slices.Index(c.names[side], name)](v)
+		ok = ok && values[i] != nil
+	}
+	return tuple(values), ok
 }
 
 // condition takes ON and WITHIN apart, for a joined table that becomes part.
@@ -252,7 +276,7 @@ func (c *chain) condition(j *syntax.Join, t *table, as string) (*condition, erro
 	s.aliases[as] = part
 	cond := &condition{part: part}
 	if j.Within != nil {
-		cond.bounded, cond.span = true, span{-int64(j.Within.D), int64(j.Within.D)}
+		cond.within, cond.bounded, cond.span = true, true, span{-int64(j.Within.D), int64(j.Within.D)}
 	} else {
 		cond.span = span{unseen, forever}
 	}
@@ -285,8 +309,11 @@ func (c *chain) condition(j *syntax.Join, t *table, as string) (*condition, erro
 		if err != nil {
 			return nil, err
 		}
-		col, _ := r.(*syntax.Column)
-		cond.left, cond.right, cond.columns = append(cond.left, lv), append(cond.right, rv), append(cond.columns, columnName(col))
+		cond.left, cond.right = append(cond.left, lv), append(cond.right, rv)
+		for i, x := range []syntax.Expr{l, r} {
+			col, _ := x.(*syntax.Column)
+			cond.names[i] = append(cond.names[i], columnName(col))
+		}
 	}
 	if j.Within == nil {
 		half := cond.span.lower != unseen || cond.span.upper != forever

@@ -13,9 +13,11 @@ import (
 // construction: a statement picks among the tables before it those of the kind
 // it needs.
 func Draw(t *rapid.T, events int) Scenario {
-	g := &generator{t: t, kinds: map[string]string{}, s: Scenario{Kinds: map[string]string{}, Ordered: map[string]bool{}, Rough: map[string]bool{}}}
+	g := &generator{t: t, s: Scenario{Kinds: map[string]string{}, Ordered: map[string]bool{}, Rough: map[string]bool{}}}
 	g.imports()
-	for range pick(g, []int{1, 2, 3, 3, 4, 4, 5, 5}, "definitions") {
+	n := pick(g, []int{1, 2, 3, 3, 4, 4, 5, 5}, "definitions")
+	for i := range n {
+		g.hiding = i < n-1 // the last one leaves if no other does
 		g.definition()
 	}
 	g.exports()
@@ -32,8 +34,8 @@ type generator struct {
 	tables []*source // that a statement can read
 	made   []*source // in order of definition
 	lines  []string
-	kinds  map[string]string
 	number int
+	hiding bool // the table at hand may be a hidden one
 }
 
 // source is a table that a later statement may use.
@@ -127,7 +129,7 @@ func (g *generator) exports() {
 	last := names[len(names)-1]
 	for _, name := range names {
 		if name == last || g.chance(6, "export") {
-			g.lines = append(g.lines, "EXPORT "+name+" TO out;")
+			g.lines = append(g.lines, "EXPORT "+name+" TO stream_event;")
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (g *generator) add(t *source, kind, query string) {
 
 // name names a table; now and then a hidden one.
 func (g *generator) name() string {
-	if g.chance(1, "hidden") {
+	if g.hiding && g.chance(1, "hidden") {
 		return g.fresh("_T")
 	}
 	return g.fresh("T")

@@ -209,7 +209,7 @@ func (g *grouping) result(e *Evaluator, x *group) (part, bool) {
 
 // aggregation is a state table with a row for each group.
 func (b *builder) aggregation(in *node, g *grouping) *node {
-	return b.add(&node{state: true, run: func(n *node) {
+	return b.add(&node{state: true, in: []*node{in}, run: func(n *node) {
 		n.waitsFor(in)
 		var rows []*record
 		for _, x := range g.groups(in, in.rows) {
@@ -231,7 +231,7 @@ func (b *builder) aggregation(in *node, g *grouping) *node {
 // fold aggregates what belongs to each row of a stream. That came with the row,
 // so the result is a stream with the row's time.
 func (b *builder) fold(in *node, g *grouping) *node {
-	return b.add(&node{run: func(n *node) {
+	return b.add(&node{in: []*node{in}, run: func(n *node) {
 		n.follows(in)
 		var came []*record
 		for _, c := range in.changes {
@@ -255,7 +255,7 @@ func (b *builder) window(in *node, g *grouping, bucket int) *node {
 	}
 	closed := func(end, low int64) bool { return low != unseen && low/ms >= end+1 }
 	done := int64(unseen)
-	return b.add(&node{run: func(n *node) {
+	return b.add(&node{in: []*node{in}, run: func(n *node) {
 		n.waitsFor(in)
 		if low := in.after.low; low != unseen && low != forever {
 			n.after.low = max(n.before.low, low-ms)
@@ -263,9 +263,9 @@ func (b *builder) window(in *node, g *grouping, bucket int) *node {
 		for _, c := range in.changes {
 			if c.now != nil {
 				if t, ok := end(c.now); !ok {
-					b.e.drop(n.table, "bad_timestamp", c.ts, c.now.parts[0].row)
+					n.drop("bad_timestamp", c.ts, c.now.parts[0].row)
 				} else if closed(t, in.before.low) {
-					b.e.drop(n.table, "late", c.ts, c.now.parts[0].row)
+					n.drop("late", c.ts, c.now.parts[0].row)
 				}
 			}
 			if c.old != nil {

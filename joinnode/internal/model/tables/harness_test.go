@@ -78,7 +78,7 @@ func planted() Scenario {
 			T := SELECT id, sum(v) AS total FROM A WHERE time > now() - INTERVAL 2 SECONDS GROUP BY id;
 			S := SELECT id, v FROM A;
 			W := SELECT id, endOfSecond(time) AS s, count(*) AS n FROM A GROUP BY id, s;
-			EXPORT T TO out; EXPORT S TO out; EXPORT W TO out;`,
+			EXPORT T TO stream_event; EXPORT S TO stream_event; EXPORT W TO stream_event;`,
 		Events:  []Event{row(1, 5, 1000), row(2, 6, 1000), row(1, 2, 1500), row(1, 0, 1600), row(3, 1, 9000), row(3, 1, 1200), {Clock: Epoch + 9000, Stop: true}},
 		Ordered: map[string]bool{"S": true, "W": true},
 	}

@@ -56,6 +56,7 @@ func (in *input) configure(options []syntax.Option) error {
 			}
 		case "MAXOUTOFORDERNESS":
 			in.disorder, err = duration(o.Value)
+			in.node.disorder = in.disorder
 		case "IDLETIMEOUT":
 			in.timeout, err = duration(o.Value)
 		case "MAXFUTURESKEW":

@@ -21,11 +21,15 @@ type waiting struct {
 // intervalJoin is the join of two streams whose times are at most so far apart,
 // as "Join semantics, made exact" has it for one stage: rows live until their
 // own side's greatest time is more than the width past them; rows that are later
-// than that when they come are late.
+// than that when they come are late. To bounds the width adds the disorder that the
+// inputs declare.
 func (b *builder) intervalJoin(l, r *node, on *condition, outer bool) *node {
 	width := on.span.width()
+	if !on.within {
+		width += max(l.disorderBehind(), r.disorderBehind())
+	}
 	sides := [2]*intervalSide{{in: l, seen: unseen}, {in: r, seen: unseen}}
-	return b.add(&node{run: func(n *node) {
+	return b.add(&node{in: []*node{l, r}, run: func(n *node) {
 		expire := func(s *intervalSide, seen int64) {
 			if s.seen = max(s.seen, seen); s.seen == unseen {
 				return
@@ -42,7 +46,7 @@ func (b *builder) intervalJoin(l, r *node, on *condition, outer bool) *node {
 			expire(s, s.in.before.seen)
 			for _, c := range s.in.changes {
 				if add(c.ts, width) < s.in.before.seen {
-					b.e.drop(n.table, "late", c.ts, c.now.parts[0].row)
+					n.drop("late", c.ts, c.now.parts[0].row)
 					continue
 				}
 				x := &waiting{record: c.now}

@@ -3,10 +3,12 @@ package tables
 import "strconv"
 
 // relationalJoin is the join of the rows that both sides have now.
-func (b *builder) relationalJoin(l, r *node, on *condition, outer bool) *node {
-	return b.matching(l, r, pairing{
-		left: on.leftKey, right: on.rightKey, outer: outer,
-		also: func(lr, rr *record) bool { return on.matches(b.e, lr, rr) },
+func (c *chain) relationalJoin(t *table, on *condition, outer bool) *node {
+	one := c.node.state && t.node.state && on.covers(1, t)
+	c.single = c.single && one
+	return c.b.matching(c.node, t.node, pairing{
+		left: on.leftKey, right: on.rightKey, outer: outer, one: one, none: tuple(make([]any, len(t.keys))),
+		also: func(lr, rr *record) bool { return on.matches(c.b.e, lr, rr) },
 	})
 }
 
@@ -14,7 +16,10 @@ func (b *builder) relationalJoin(l, r *node, on *condition, outer bool) *node {
 func (c *chain) nested(of int, t *table, left bool) {
 	parent := func(r *record) (string, bool) { return r.parts[of].key, r.parts[of].key != "" }
 	if c.node.state || t.node.state {
+		one := t.single && c.node.state && t.node.state
+		c.single = c.single && one
 		c.node = c.b.matching(c.node, t.node, pairing{
+			one:   one,
 			left:  parent,
 			right: func(r *record) (string, bool) { return r.parts[0].parent, true },
 			outer: left,
@@ -54,6 +59,7 @@ func (c *chain) elements(from int, path []string, left bool) {
 		return parts, bad
 	})
 	c.tables = append(c.tables, nil)
+	c.single = false
 }
 
 // expand puts beside each row of in the parts that belong to it.
@@ -69,7 +75,7 @@ func (b *builder) expand(in *node, outer bool, partsOf func(*record) (parts []*p
 		}
 		return rows, bad
 	}
-	return b.add(&node{state: in.state, run: func(n *node) {
+	return b.add(&node{state: in.state, in: []*node{in}, run: func(n *node) {
 		n.follows(in)
 		for _, c := range in.changes {
 			if c.now == nil {
@@ -77,10 +83,11 @@ func (b *builder) expand(in *node, outer bool, partsOf func(*record) (parts []*p
 			}
 			rows, bad := expanded(c.now)
 			for range bad {
-				b.e.drop(n.table, "bad_element", c.ts, c.now.parts[0].row)
+				n.drop("bad_element", c.ts, c.now.parts[0].row)
 			}
 			if !in.state {
 				for _, r := range rows {
+					r.seq = b.e.next()
 					n.emit(r)
 				}
 			}
@@ -109,11 +116,20 @@ func (b *builder) expand(in *node, outer bool, partsOf func(*record) (parts []*p
 type pairing struct {
 	left, right func(*record) (string, bool)
 	also        func(l, r *record) bool
-	outer       bool // LEFT JOIN
+	outer       bool   // LEFT JOIN
+	one         bool   // a left row meets one right row at most, so its key is that of both
+	none        string // the key that stands for no right row
+}
+
+func (p *pairing) key(l *record, right string) string {
+	if p.one {
+		return l.key
+	}
+	return l.key + "|" + right
 }
 
 func (b *builder) matching(l, r *node, p pairing) *node {
-	return b.add(&node{state: true, run: func(n *node) {
+	return b.add(&node{state: true, in: []*node{l, r}, run: func(n *node) {
 		n.waitsFor(l, r)
 		rights := map[string][]*record{}
 		for _, rr := range r.rows {
@@ -128,25 +144,25 @@ func (b *builder) matching(l, r *node, p pairing) *node {
 			if ok {
 				for _, rr := range rights[k] {
 					if p.also(lr, rr) {
-						rows = append(rows, &record{key: lr.key + "|" + rr.key, from: [2]string{lr.key, rr.key}, parts: beside(lr, &rr.parts[0])})
+						rows = append(rows, &record{key: p.key(lr, rr.key), from: [2]string{lr.key, rr.key}, parts: beside(lr, &rr.parts[0])})
 						matched = true
 					}
 				}
 			}
 			if !matched && p.outer {
-				rows = append(rows, &record{key: lr.key + "|", from: [2]string{lr.key}, parts: beside(lr, nil)})
+				rows = append(rows, &record{key: p.key(lr, p.none), from: [2]string{lr.key}, parts: beside(lr, nil)})
 			}
 		}
 		n.become(rows, func(old, now *record) int64 { return p.cause(l, r, old, now) })
 	}})
 }
 
-// cause is the time of the last change that concerns a row of the join: of its
-// right side, or for a NULL row any of its key there, before its left side.
+// cause is the greatest time of the changes that concern a row of the join: of
+// its sides, or for a NULL row any of its key on the right.
 func (p *pairing) cause(l, r *node, old, now *record) int64 {
 	x := change{old: old, now: now}.record()
 	last := len(x.parts) - 1
-	ts, ok := touched(r, func(rr *record) bool {
+	right, okRight := touched(r, func(rr *record) bool {
 		if x.parts[last].row != nil {
 			return rr.key == x.from[1]
 		}
@@ -154,12 +170,14 @@ func (p *pairing) cause(l, r *node, old, now *record) int64 {
 		other, ok := p.right(rr)
 		return ok && joins && key == other
 	})
-	if ok {
-		return ts
-	}
-	ts, ok = touched(l, func(lr *record) bool { return lr.key == x.from[0] })
-	if ok {
-		return ts
+	left, okLeft := touched(l, func(lr *record) bool { return lr.key == x.from[0] })
+	switch {
+	case okLeft && okRight:
+		return max(left, right)
+	case okLeft:
+		return left
+	case okRight:
+		return right
 	}
 	return l.e.now
 }

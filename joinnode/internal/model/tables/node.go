@@ -39,7 +39,11 @@ type node struct {
 	e     *Evaluator
 	table string // that it belongs to
 	state bool
+	in    []*node       // that it reads
 	run   func(n *node) // computes the step
+
+	needed   bool  // an exported or a state table depends on it
+	disorder int64 // of an input: MAXOUTOFORDERNESS
 
 	rows    []*record          // all rows of now (state), or all rows so far (stream)
 	index   map[string]*record // state: by key
@@ -49,10 +53,26 @@ type node struct {
 	// what keeps rows until the end of a step tells its progress only then.
 	before, after progress
 
-	history func() versions // of a state whose rows' times are its history; nil: the log
-	log     versions        // of any other state that a temporal join reads
-	logged  bool
+	history func() versions            // of a state whose rows' times are its history; nil: that is its changes
 	due     func(passed func(t int64)) // instants at which the clock alone changes something
+}
+
+// drop hands a row to the late output, unless nobody needs the node.
+func (n *node) drop(reason string, ts int64, row object) {
+	if n.needed {
+		n.e.drop(n.table, reason, ts, row)
+	}
+}
+
+// need marks the node and all behind it as needed.
+func (n *node) need() {
+	if n.needed {
+		return
+	}
+	n.needed = true
+	for _, in := range n.in {
+		in.need()
+	}
 }
 
 // emit appends a row to a stream.
@@ -92,11 +112,6 @@ func (n *node) become(rows []*record, cause func(old, now *record) int64) {
 		}
 	}
 	n.rows, n.index = rows, index
-	if n.logged {
-		for _, c := range n.changes {
-			n.log.append(n, c)
-		}
-	}
 }
 
 func sameParts(a, b []part) bool {
@@ -108,16 +123,26 @@ func sameParts(a, b []part) bool {
 	return true
 }
 
-// touched returns the time of the last change of in that concerns, as some
+// touched returns the greatest time of the changes of in that concern, as some
 // record that came or went.
-func touched(in *node, concerns func(*record) bool) (int64, bool) {
-	for i := len(in.changes) - 1; i >= 0; i-- {
-		c := in.changes[i]
+func touched(in *node, concerns func(*record) bool) (ts int64, any bool) {
+	for _, c := range in.changes {
 		if c.old != nil && concerns(c.old) || c.now != nil && concerns(c.now) {
-			return c.ts, true
+			if !any || c.ts > ts {
+				ts, any = c.ts, true
+			}
 		}
 	}
-	return 0, false
+	return ts, any
+}
+
+// disorderBehind is the greatest MAXOUTOFORDERNESS of the inputs behind n.
+func (n *node) disorderBehind() int64 {
+	d := n.disorder
+	for _, in := range n.in {
+		d = max(d, in.disorderBehind())
+	}
+	return d
 }
 
 // follows makes n's progress that of its only input, through which rows pass at
@@ -151,19 +176,6 @@ type version struct {
 // versions are the versions of each key of a table, in the order of their time.
 type versions map[string][]version
 
-// append adds the change of a table that has no other history than its changes.
-// Its time is at least that of the key's newest version.
-func (v versions) append(n *node, c change) {
-	key := c.key()
-	list, ts := v[key], c.ts
-	if last := len(list) - 1; last >= 0 {
-		if ts = max(ts, list[last].ts); ts == list[last].ts {
-			list = list[:last]
-		}
-	}
-	v[key] = append(list, version{ts, c.now})
-}
-
 func (c change) key() string { return c.record().key }
 
 // record is the row there is, or the last one there was.
@@ -182,11 +194,4 @@ func at(list []version, t int64) (version, bool) {
 		}
 	}
 	return version{}, false
-}
-
-func (n *node) versions() versions {
-	if n.history != nil {
-		return n.history()
-	}
-	return n.log
 }

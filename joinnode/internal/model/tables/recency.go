@@ -30,19 +30,28 @@ func (x bound) holds(v *env, now int64) bool {
 
 // recency keeps the rows for which all bounds hold now.
 func (b *builder) recency(in *node, bounds []bound) *node {
-	return b.add(&node{state: true, run: func(n *node) {
+	holds := func(r *record) bool {
+		for _, x := range bounds {
+			if !x.holds(&env{parts: r.parts}, b.e.now) {
+				return false
+			}
+		}
+		return true
+	}
+	return b.add(&node{state: true, in: []*node{in}, run: func(n *node) {
 		n.waitsFor(in)
 		var rows []*record
 		for _, r := range in.rows {
-			hold := true
-			for _, x := range bounds {
-				hold = hold && x.holds(&env{parts: r.parts}, b.e.now)
-			}
-			if hold {
+			if holds(r) {
 				rows = append(rows, &record{key: r.key, parts: r.parts})
 			}
 		}
-		n.become(rows, causedBy(in))
+		n.become(rows, func(old, now *record) int64 {
+			if now == nil && !holds(old) {
+				return b.e.now // time has taken it before any record could
+			}
+			return causedBy(in)(old, now)
+		})
 	}, due: func(passed func(int64)) {
 		for _, r := range in.rows {
 			for _, x := range bounds {

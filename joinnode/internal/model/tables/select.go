@@ -50,6 +50,9 @@ func (b *builder) selects(q *syntax.Select, parent *table) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.parent && parent.node.state {
+		items = append(c.parentKey(parent, items), items...)
+	}
 	if g.having, err = s.all(conjuncts(q.Having)); err != nil {
 		return nil, err
 	}
@@ -109,6 +112,7 @@ func (b *builder) selects(q *syntax.Select, parent *table) (*table, error) {
 		return t, nil
 	}
 	t.node = b.aggregation(in, g)
+	t.single = c.parent && parent.node.state && len(q.GroupBy) == 0
 	return t, nil
 }
 
@@ -178,6 +182,19 @@ func (c *chain) items(s *scope, list []syntax.Item) ([]item, error) {
 	return items, nil
 }
 
+// parentKey is the columns that a nested table has in front of its own: the key
+// of the row that it belongs to.
+func (c *chain) parentKey(parent *table, own []item) (front []item) {
+	for _, k := range parent.keys {
+		name := k
+		if slices.ContainsFunc(own, func(it item) bool { return it.name == k }) {
+			name = parent.name + "_" + k
+		}
+		front = append(front, item{name: name, value: func(v *env) any { return v.parts[0].row[k] }, star: -1})
+	}
+	return front
+}
+
 func row(items []item, v *env) object {
 	out := make(object, len(items))
 	for _, it := range items {
@@ -237,7 +254,7 @@ func (c *chain) projection(in *node, items []item, t *table) *table {
 	for _, k := range first.keys {
 		t.keys = append(t.keys, called(k))
 	}
-	if len(c.tables) > 1 || slices.Contains(t.keys, "") {
+	if !c.single || slices.Contains(t.keys, "") {
 		t.keys = nil
 	}
 	return t

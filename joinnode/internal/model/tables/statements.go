@@ -362,12 +362,19 @@ func (g *generator) temporal(from []*source) {
 func (g *generator) relational(from []*source) {
 	a, b := from[0], from[1]
 	join := pick(g, []string{" JOIN ", " LEFT JOIN ", " INNER JOIN "}, "join")
+	if !b.state && join == " JOIN " { // on the key that would be a temporal join
+		join = " INNER JOIN "
+	}
 	if !b.state && g.chance(5, "stream first") {
 		a, b, join = b, a, " INNER JOIN "
 	}
 	t, items := g.joined(a, b)
 	t.state, t.ordered, t.time = true, false, ""
-	on := "a." + pick(g, a.of("k"), "left key") + " = b." + pick(g, b.of("k"), "right key")
+	right := pick(g, b.of("k"), "right key")
+	if keyed(b) && len(b.keys) == 1 && g.chance(5, "on the key") {
+		right = b.keys[0]
+	}
+	on := "a." + pick(g, a.of("k"), "left key") + " = b." + right
 	g.add(t, "relational join", "SELECT "+strings.Join(items, ", ")+" FROM "+a.name+" a"+join+b.name+" b ON "+on+where(g.condition(a, "a")))
 }
 

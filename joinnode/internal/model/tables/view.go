@@ -15,7 +15,7 @@ func (b *builder) view(in *node, f func(*record) []part) *node {
 		}
 		return &record{key: r.key, parts: parts, ts: r.ts, seq: r.seq}
 	}
-	n := &node{state: in.state, run: func(n *node) {
+	n := &node{state: in.state, in: []*node{in}, run: func(n *node) {
 		n.follows(in)
 		if !in.state {
 			for _, c := range in.changes {
@@ -38,7 +38,7 @@ func (b *builder) view(in *node, f func(*record) []part) *node {
 	}
 	n.history = func() versions {
 		out := versions{}
-		for key, list := range in.versions() {
+		for key, list := range in.history() {
 			for _, v := range list {
 				out[key] = append(out[key], version{v.ts, made(v.row)})
 			}
@@ -73,7 +73,7 @@ func (b *builder) filter(in *node, cond func(*env) bool) *node {
 // streamOn turns changes of one kind into rows, with the time of what caused
 // them.
 func (b *builder) streamOn(in *node, kind syntax.ChangeKind) *node {
-	return b.add(&node{run: func(n *node) {
+	return b.add(&node{in: []*node{in}, run: func(n *node) {
 		n.waitsFor(in)
 		for _, c := range in.changes {
 			r := c.now
