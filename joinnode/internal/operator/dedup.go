@@ -51,7 +51,7 @@ func (cfg *DedupConfig) check() error {
 // rows of a stream, port 1, where STATETTL is on, the script's time. A step's
 // change of a key is the old row with Diff −1 and the new one with Diff +1.
 //
-// With History a row that is older than its key's row goes out at once as a
+// Rows may come late: only their order counts. With History a row that is older than its key's row goes out at once as a
 // record of the past, and so does a row that was the key's only within a step.
 //
 // Its state is one row a key.

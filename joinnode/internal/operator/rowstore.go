@@ -31,16 +31,15 @@ type rowStore struct {
 }
 
 const (
-	rowLength   = 8
-	rowSide     = 12
-	rowMark     = 16
-	rowTouched  = 20
-	rowUse      = 28
-	rowHeader   = 20
-	rowTimed    = 32 // header with touched and use
-	rowGone     = 1 << 31
-	noSide      = 0
-	sidesOfNone = 1 // entry 0 of a side table stands for no values
+	rowLength  = 8
+	rowSide    = 12
+	rowMark    = 16
+	rowTouched = 20
+	rowUse     = 28
+	rowHeader  = 20
+	rowTimed   = 32 // header with touched and use
+	rowGone    = 1 << 31
+	noSide     = 0
 )
 
 // newRowStore returns an empty store of rows whose first cols columns are their
@@ -169,8 +168,7 @@ func (s *rowStore) setMark(ref keyRef, mark uint32) { put32(s.keys.cell(ref)[row
 
 func (s *rowStore) bytes() int64 { return s.keys.bytes() + s.side.bytes() }
 
-// A sideTable holds the Go values of the rows that have some, by number; number 0
-// is not used.
+// A sideTable holds the Go values of the rows that have some, by number from 1.
 type sideTable struct {
 	rows   [][]any
 	vacant []uint32
@@ -188,10 +186,10 @@ func (t *sideTable) put(at uint32, values []any) uint32 {
 			at, t.vacant = t.vacant[n-1], t.vacant[:n-1]
 		} else {
 			t.rows = append(t.rows, nil)
-			at = uint32(len(t.rows)-1) + sidesOfNone
+			at = uint32(len(t.rows))
 		}
 	}
-	had := &t.rows[at-sidesOfNone]
+	had := &t.rows[at-1]
 	t.values += int64(len(values) - len(*had))
 	if len(values) == 0 {
 		*had = nil
@@ -207,7 +205,7 @@ func (t *sideTable) at(number uint32) []any {
 	if number == noSide {
 		return nil
 	}
-	values := t.rows[number-sidesOfNone]
+	values := t.rows[number-1]
 	return values[:len(values):len(values)]
 }
 
