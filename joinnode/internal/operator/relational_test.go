@@ -376,6 +376,14 @@ func TestRelationalJoinGivesPairsTheTimeOfTheirCause(t *testing.T) {
 	require.Zero(t, d.Stats().Rows)
 }
 
+func TestRelationalJoinOrdersPairsByTheLaterCause(t *testing.T) {
+	d := newDialogue(t, ordersAndUsers(false))
+	d.change(0, 1, 1, "k", "a").change(0, 2, 1, "k", "b").change(1, 3, 1, "k", "x").change(1, 4, 1, "k", "y").change(0, 5, 1, "k", "c")
+	require.Equal(t, []string{
+		`emit @3 ["a" "x"]`, `emit @3 ["b" "x"]`, `emit @4 ["a" "y"]`, `emit @4 ["b" "y"]`, `emit @5 ["c" "x"]`, `emit @5 ["c" "y"]`,
+	}, d.end())
+}
+
 func TestRelationalJoinSaysNothingWithoutANetChange(t *testing.T) {
 	cfg := ordersAndUsers(true)
 	d := newDialogue(t, cfg)
