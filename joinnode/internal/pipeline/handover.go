@@ -75,8 +75,8 @@ func (p *Pipeline) inherit(from handover) {
 		return
 	}
 	<-from.old.loopDone
-	from.old.owner.Lock() // readers of the old query are done
-	defer from.old.owner.Unlock()
+	from.old.outside.Lock()
+	defer from.old.outside.Unlock()
 	p.now = from.old.now
 	p.counters.inherit(from.old.counters)
 	from.inherit()

@@ -5,9 +5,10 @@ package pipeline
 // allocation in it. What can be done for many rows at once is done every
 // publishEvery rows.
 func (p *Pipeline) loop(from handover) {
-	p.owner.Lock()
-	defer p.owner.Unlock()
 	defer close(p.loopDone)
+	p.outside.Lock()
+	p.begun = true
+	p.outside.Unlock()
 	p.inherit(from)
 	// The batch at hand is known to other code by its address, so it lives on the
 	// heap: one for all rounds, or each wake-up would cost an allocation.

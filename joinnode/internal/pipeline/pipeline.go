@@ -72,9 +72,10 @@ type Pipeline struct {
 	graph graph
 	out   *outbox
 
-	// owner is held by whoever touches the operators: the loop from its beginning
-	// to its end, a reader before and after it.
-	owner    sync.Mutex
+	// outside is held by whoever touches the operators before the loop begins, or
+	// after it has ended.
+	outside  sync.Mutex
+	begun    bool          // the loop has; guarded by outside
 	loopDone chan struct{} // the loop has ended; its state may be taken over
 	done     chan struct{} // the last result was delivered
 

@@ -45,15 +45,31 @@ func (p *Pipeline) Read(f func(Snapshot)) error {
 		return ErrNoTables
 	}
 	m := &marker{done: make(chan struct{}), read: func() { f(Snapshot{g}) }}
-	if admitted, _ := p.queue.admit(m); admitted {
-		<-m.done
-		return nil
+	for {
+		admitted, closed := p.queue.admit(m)
+		if admitted {
+			<-m.done
+			return nil
+		}
+		if closed {
+			<-p.loopDone
+		}
+		if done, err := p.readOutside(g, f, closed); done {
+			return err
+		}
 	}
-	p.owner.Lock() // of a query that ends: when it has
-	defer p.owner.Unlock()
-	if g.handedOver {
-		return ErrHandedOver
+}
+
+// readOutside calls f where there is no loop, unless one has begun meanwhile.
+func (p *Pipeline) readOutside(g *tableGraph, f func(Snapshot), ended bool) (done bool, err error) {
+	p.outside.Lock()
+	defer p.outside.Unlock()
+	switch {
+	case p.begun && !ended:
+		return false, nil
+	case g.handedOver:
+		return true, ErrHandedOver
 	}
 	f(Snapshot{g})
-	return nil
+	return true, nil
 }
