@@ -74,10 +74,13 @@ func spanText(ns int64) string { return syntax.FormatDuration(time.Duration(ns))
 
 // originOf names what the rows of one side of a join come from.
 func originOf(n node) string {
-	if a, ok := n.(*aliasNode); ok {
-		if s, ok := a.in.(*stampNode); ok {
+	switch n := n.(type) {
+	case *aliasNode:
+		if s, ok := n.in.(*stampNode); ok {
 			return s.in.base().table
 		}
+	case *unnestNode, *foldNode, *extendNode, *filterNode, *recencyNode:
+		return originOf(n.inputs()[0])
 	}
 	return "the sources before it"
 }

@@ -24,6 +24,7 @@ func (q *query) foldTable(s *syntax.Select) error {
 	if err != nil {
 		return err
 	}
+	n.in = q.node
 	p := &projectNode{in: add(q.b, n), fields: fields, zone: q.zone}
 	if n.kind() == State {
 		taken := map[string]bool{}
@@ -54,18 +55,17 @@ func (q *query) joinFold(j *syntax.Join, s *source, sel *syntax.Select, alias st
 		return err
 	}
 	n.left = j.Kind == syntax.LeftJoin
-	x := add(q.b, &extendNode{in: add(q.b, n), fields: fields, under: alias, zone: n.zone})
-	q.node = x
+	x := &extendNode{in: n, fields: fields, under: alias, zone: n.zone}
+	var keys []ref
+	for i := range n.groups {
+		keys = append(keys, refOf(alias, numbered(hiddenGroup, i)))
+	}
+	q.pushDown(s.alias, alias, func(in node) node { n.in = in; return x }, keys)
 	src := source{alias: alias, node: x}
 	for _, f := range fields {
 		src.schema.fields = append(src.schema.fields, f.name)
 	}
 	q.sources = append(q.sources, src)
-	if len(n.groups) > 0 {
-		for i := range n.groups {
-			q.ident = append(q.ident[:len(q.ident):len(q.ident)], refOf(alias, numbered(hiddenGroup, i)))
-		}
-	}
 	if j.On == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (q *query) fold(s *syntax.Select, parent, alias string) (*foldNode, []field
 			return &cp, nil
 		})
 	}
-	n := &foldNode{in: q.node, elements: elements, inner: inner, alias: alias, zone: sub.zone}
+	n := &foldNode{elements: elements, inner: inner, alias: alias, zone: sub.zone}
 	items, err := sub.expand(s.Items)
 	if err != nil {
 		return nil, nil, err

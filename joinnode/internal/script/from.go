@@ -112,10 +112,9 @@ func (q *query) joinPart(j *syntax.Join, s *source, alias string) error {
 	for _, p := range parts[1:] {
 		r = append(r, step(p.Name))
 	}
-	n := add(q.b, &unnestNode{in: q.node, array: r, alias: alias, left: j.Kind == syntax.LeftJoin})
-	q.node = n
+	n := &unnestNode{array: r, alias: alias, left: j.Kind == syntax.LeftJoin}
+	q.pushDown(s.alias, alias, func(in node) node { n.in = in; return n }, []ref{refOf(alias, hiddenIndex)})
 	q.sources = append(q.sources, source{alias: alias, schema: schema{open: true}, node: n})
-	q.ident = append(q.ident[:len(q.ident):len(q.ident)], refOf(alias, hiddenIndex))
 	if j.On == nil {
 		return nil
 	}

@@ -25,7 +25,8 @@ const (
 type joinNode struct {
 	core
 	in    [2]node
-	alias string // of in[1], an aliasNode
+	alias string          // of in[1]
+	right map[string]bool // the aliases whose columns in[1] has
 	how   joinKind
 	left  bool
 	pairs [2][]syntax.Expr // bound: the equalities of ON, by side
@@ -55,7 +56,7 @@ func (n *joinNode) keys() []ref    { return n.ident }
 func (n *joinNode) schema() schema { return schema{} }
 
 func (n *joinNode) side(r ref) int {
-	if len(r) > 0 && r[0].Name == n.alias {
+	if len(r) > 0 && n.right[r[0].Name] {
 		return 1
 	}
 	return 0

@@ -11,7 +11,7 @@ import (
 func (q *query) joinTable(j *syntax.Join, t *table, alias string, where []syntax.Expr, related bool) ([]syntax.Expr, error) {
 	left := q.node
 	right := q.source(alias, t)
-	n := &joinNode{in: [2]node{left, right}, alias: alias, left: j.Kind == syntax.LeftJoin, zone: q.zone}
+	n := &joinNode{in: [2]node{left, right}, alias: alias, right: map[string]bool{alias: true}, left: j.Kind == syntax.LeftJoin, zone: q.zone}
 	on, err := q.bindOn(j, alias)
 	if err != nil {
 		return nil, err
@@ -173,6 +173,7 @@ func (n *joinNode) asOf(state int) {
 		n.in[0], n.in[1] = n.in[1], n.in[0]
 		n.pairs[0], n.pairs[1] = n.pairs[1], n.pairs[0]
 		n.alias = n.in[1].(*aliasNode).alias
+		n.right = map[string]bool{n.alias: true}
 	}
 }
 

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
@@ -40,7 +41,9 @@ func (q *query) recency(where []syntax.Expr) (bounds []recencyBound, conds, rest
 				"write time > now() - INTERVAL 7 DAY: now() alone on its side, once in each AND-ed condition, not under OR, NOT or CASE",
 				"now() cannot be used so")
 		}
-		bounds, conds = append(bounds, bs...), append(conds, e)
+		for _, b := range bs {
+			bounds, conds = append(bounds, b), append(conds, e)
+		}
 	}
 	return bounds, conds, rest, nil
 }
@@ -130,17 +133,19 @@ func nowTerm(e syntax.Expr) (shift int64, ok bool) {
 	return 0, false
 }
 
-// filter lets the rows pass for which all conditions are true.
+// filter lets the rows pass for which all conditions are true. Each is put as near
+// to the rows it reads as the joins allow, so that these keep fewer rows.
 func (q *query) filter(conds []syntax.Expr) error {
 	bounds, nows, rest, err := q.recency(conds)
 	if err != nil {
 		return err
 	}
-	cond, err := q.bind(conjunction(rest))
-	if err != nil {
-		return err
-	}
-	if cond != nil {
+	var fresh []node // made here: later conditions join earlier ones
+	for _, c := range rest {
+		cond, err := q.bind(c)
+		if err != nil {
+			return err
+		}
 		if err := q.checkScalar(cond); err != nil {
 			return err
 		}
@@ -149,12 +154,37 @@ func (q *query) filter(conds []syntax.Expr) error {
 				return err
 			}
 		}
-		q.node = add(q.b, &filterNode{in: q.node, cond: cond, zone: q.zone})
+		q.sink(aliasesOf(cond), func(in node, _ []ref) node {
+			if f, ok := in.(*filterNode); ok && slices.Contains(fresh, in) {
+				f.cond = &syntax.Binary{Pos: cond.Position(), Op: "AND", X: f.cond, Y: cond}
+				return in
+			}
+			f := &filterNode{in: in, cond: cond, zone: q.zone}
+			fresh = append(fresh, f)
+			return f
+		})
 	}
-	if len(bounds) == 0 {
-		return nil
+	for i, bd := range bounds {
+		text := syntax.PrintExpr(nows[i])
+		q.sink(aliasesOf(bd.at), func(in node, ident []ref) node {
+			if r, ok := in.(*recencyNode); ok && slices.Contains(fresh, in) {
+				r.bounds = append(r.bounds, bd)
+				if !strings.HasSuffix(r.cond, text) {
+					r.cond += " AND " + text
+				}
+				return in
+			}
+			r := &recencyNode{in: in, bounds: []recencyBound{bd}, ident: ident, cond: text, zone: q.zone}
+			fresh = append(fresh, r)
+			return r
+		})
 	}
-	n := &recencyNode{in: q.node, bounds: bounds, ident: q.ident, cond: syntax.PrintExpr(conjunction(nows)), zone: q.zone}
-	q.node = add(q.b, n)
 	return nil
+}
+
+// aliasesOf are the aliases whose columns a bound expression reads.
+func aliasesOf(e syntax.Expr) map[string]bool {
+	aliases := map[string]bool{}
+	eachColumn(e, func(c *syntax.Column) { aliases[c.Path[0].Name] = true })
+	return aliases
 }
