@@ -79,14 +79,24 @@ func TestWindowClosesBehindItsLastInstant(t *testing.T) {
 	require.Zero(t, r.op.Stats().Rows)
 }
 
-func TestWindowOfEmptiedGroups(t *testing.T) {
+// TestWindowOfRefusedRows: a row that a sum refused makes no group, nor its
+// place, nor its spelling.
+func TestWindowOfRefusedRows(t *testing.T) {
 	r := newWindowRun(t, spending())
 	r.add(1, "a", 9, math.MaxInt64)
-	require.Equal(t, []string{`drop sum_overflow ["b" int(9) uint64(18446744073709551615)]`}, r.add(1, "b", 9, uint64(math.MaxUint64)))
+	require.Equal(t, []string{`drop sum_overflow [1.0 int(9) uint64(18446744073709551615)]`}, r.add(1, json.Number("1.0"), 9, uint64(math.MaxUint64)))
 	r.sub(1, "a", 9, math.MaxInt64)
 	require.Empty(t, r.low(10*millis))
 	_, ok := r.op.Wake(0, math.MaxInt64)
 	require.False(t, ok)
+
+	r.add(1, json.Number("1.0"), 19, uint64(math.MaxUint64))
+	r.add(1, "b", 19, 2)
+	r.add(1, 1, 19, 3)
+	require.Equal(t, []string{
+		fmt.Sprintf(`+["b" int(19) int64(2) int64(1)]@%d`, 19*millis),
+		fmt.Sprintf(`+[int(1) int(19) int64(3) int64(1)]@%d`, 19*millis),
+	}, r.low(20*millis))
 }
 
 // TestWindowAtTheEndOfTime: times that ns cannot hold close with everything.
@@ -302,6 +312,39 @@ func TestSpellings(t *testing.T) {
 	r.send(3, -1, 1, 1.5, 5)
 	r.send(3, 1, int8(1), "x", 4)
 	require.Equal(t, `+[int8(1) "x" "x" "x" "x" ["x"]]@3`, r.end()[1], "no row spells the key as 1.0 any more")
+}
+
+// TestTheRowThatLeaves: of equal values that one leaves whose row is retracted,
+// where it shows.
+func TestTheRowThatLeaves(t *testing.T) {
+	r := newAggregateRun(t, operator.AggregateConfig{Aggs: []operator.Aggregation{
+		{Kind: operator.AggFirstValue, Arg: 0, Time: 2}, {Kind: operator.AggLastValue, Arg: 0, Time: 2}, {Kind: operator.AggCollect, Arg: 0, Time: -1},
+	}})
+	r.add(1, "a", 1, 7)
+	r.add(1, "b", 2, 7)
+	r.add(1, "a", 3, 7)
+	r.sub(2, "a", 3, 7)
+	require.Equal(t, []string{`["a" "b" ["a","b"]]`}, r.table())
+	r.add(3, "a", 4, 7)
+	r.sub(4, "a", 1, 7)
+	require.Equal(t, []string{`["b" "a" ["b","a"]]`}, r.table())
+}
+
+// TestDistinctSum: the next of equal numbers takes the place of the one that
+// leaves.
+func TestDistinctSum(t *testing.T) {
+	r := newAggregateRun(t, operator.AggregateConfig{Aggs: []operator.Aggregation{{Kind: operator.AggSum, Arg: 0, Time: -1, Distinct: true}}})
+	r.add(1, 1)
+	r.add(1, json.Number("1.0"))
+	r.add(1, 2)
+	require.Equal(t, []string{"[int64(3)]"}, r.table())
+	r.sub(2, 1)
+	require.Equal(t, []string{"[float64(3)]"}, r.table())
+	r.sub(2, json.Number("1.0"))
+	require.Equal(t, []string{"[int64(2)]"}, r.table())
+	r.add(3, math.MaxInt64-2)
+	require.Empty(t, r.add(3, math.MaxInt64-2), "it is there already")
+	require.Len(t, r.add(3, 1), 1, "refused")
 }
 
 // TestMismatch: text in a sum is skipped, and told of once.
