@@ -107,13 +107,13 @@ func newJoinGraph(p *Pipeline, pl *plan.Plan) (*joinGraph, error) {
 		}
 		add(join, 2)
 		s.join, s.left, s.right = join, newEdge(g, join, 0), newEdge(g, join, 1)
-		g.ahead.add(join, inputsOf(i))
 		next = s.left
 		for _, in := range inputsOf(i) {
 			head := s.right
 			if in == 0 {
 				head = s.left
 			}
+			g.ahead.add(join, in, head.port)
 			if filter := pl.Inputs[in].Filter; filter != nil {
 				f := operator.NewFilter(predicate(filter, s.context), filterText(pl.Inputs[in].Filters), true, head.writtenBy(i, in, composite))
 				add(f, 1)

@@ -23,6 +23,7 @@ type tableGraph struct {
 	vertices []tableVertex
 	tables   []*tableCounts // by name, in order of appearance
 
+	ahead    ahead
 	nowPorts []target // that carry now()
 	follows  []*follower
 	now      int64 // the script's now(); minTime = unknown
@@ -151,7 +152,7 @@ func (g *tableGraph) link() {
 	for i := range g.vertices {
 		g.vertices[i].out.targets = nil
 	}
-	g.nowPorts, g.follows = nil, nil
+	g.ahead, g.nowPorts, g.follows = ahead{}, nil, nil
 	for i := range g.vertices {
 		v := &g.vertices[i]
 		v.out.restamped = g.clockedJoin(i)
@@ -164,6 +165,7 @@ func (g *tableGraph) link() {
 				continue
 			case script.FromInput:
 				port.from = g.inputs[port.Index].out
+				g.ahead.add(v.op, port.Index, n)
 			case script.FromVertex:
 				port.from = g.vertices[port.Index].out
 			}
@@ -205,7 +207,7 @@ func (g *tableGraph) clock() time.Time {
 }
 
 // show implements graph.
-func (g *tableGraph) show(*batch, int) {}
+func (g *tableGraph) show(b *batch, from int) { g.ahead.show(b, from) }
 
 // arrive implements graph.
 func (g *tableGraph) arrive(a *arrival) {
