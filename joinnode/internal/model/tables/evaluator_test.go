@@ -122,6 +122,42 @@ func TestTemporalJoin(t *testing.T) {
 	require.Equal(t, `{"country":null,"n":1}; {"country":"DE","n":2}; {"country":"DE","n":3}; {"country":"US","n":4}`, out)
 }
 
+// The order in which a stream and a state stand does not matter.
+func TestStateJoinStreamIsATemporalJoin(t *testing.T) {
+	r, out := countries(t, users+`SELECT o.n, u.country FROM U u JOIN Orders o ON o.id = u.id;`)
+	require.False(t, r.State(""))
+	require.Equal(t, `{"country":"DE","n":2}; {"country":"DE","n":3}; {"country":"US","n":4}`, out)
+}
+
+// When a key lost its row is known until both inputs have passed it; a row of a
+// key without versions is late below that.
+func TestARowBelowAForgottenEndIsLate(t *testing.T) {
+	r := start(t, imports+`T := SELECT id, count(*) AS n FROM U WHERE time > now() - INTERVAL 2 SECONDS GROUP BY id;
+		X := SELECT o.n AS o, t.n FROM Orders o LEFT TEMPORAL JOIN T t ON o.id = t.id;`)
+	r.on(`P {"time":20000}`)
+	r.on(`U {"id":1,"time":1000}`)
+	r.on(`Orders {"id":1,"n":0,"time":1000}`)
+	r.on(`U {"id":2,"time":9000}`)
+	// now() comes to 9000, where id 1 is long gone.
+	require.Equal(t, `{"n":null,"o":1}`, r.on(`Orders {"id":1,"n":1,"time":9000}`))
+	require.Empty(t, r.on(`Orders {"id":1,"n":2,"time":2000}`))
+	require.Empty(t, r.on(`Orders {"id":7,"n":3,"time":8999}`))
+	require.Equal(t, []string{"X late", "X late"}, r.reasons())
+	require.Equal(t, `{"n":null,"o":4}`, r.on(`Orders {"id":7,"n":4,"time":9000}`))
+}
+
+// A state joined with another on its whole key keeps its own key: finding a
+// partner, or another one, is an update.
+func TestAJoinOnTheKeyKeepsTheKey(t *testing.T) {
+	r := start(t, imports+`P := DISTINCT P ON id ORDER BY time DESC; U := DISTINCT U ON id ORDER BY time DESC;
+		SELECT p.id, u.v FROM P p LEFT JOIN U u ON p.u = u.id;`)
+	require.Equal(t, `insert {"id":1,"v":null}`, r.on(`P {"id":1,"u":5,"time":1000}`))
+	require.Equal(t, `update {"id":1,"v":"x"}`, r.on(`U {"id":5,"v":"x","time":1000}`))
+	require.Empty(t, r.on(`U {"id":6,"v":"y","time":1000}`))
+	require.Equal(t, `update {"id":1,"v":"y"}`, r.on(`P {"id":1,"u":6,"time":2000}`))
+	require.Equal(t, `insert {"id":2,"v":"y"}`, r.on(`P {"id":2,"u":6,"time":2000}`))
+}
+
 func TestTemporalJoinOnlyOnTheKey(t *testing.T) {
 	_, err := New(users + `SELECT o.n FROM Orders o TEMPORAL JOIN U u ON o.country = u.country;`)
 	require.ErrorIs(t, err, errKind)
@@ -170,6 +206,13 @@ func TestStreamOn(t *testing.T) {
 		require.Equal(t, want, strings.Join(got, " "), kind)
 		require.Equal(t, map[string][]int64{"ADD": {2000, 5000}, "UPDATE": {3000}, "DELETE": {4000}}[kind], ts)
 	}
+}
+
+// What the query does not select changes no row of it.
+func TestStreamOnUpdateGoesByTheSelectedColumns(t *testing.T) {
+	r := start(t, single+`T := DISTINCT Orders ON id, k ORDER BY time DESC; X := STREAM ON UPDATE AS SELECT k FROM T;`)
+	r.on(`Orders {"id":1,"k":2,"v":1,"time":1000}`)
+	require.Empty(t, r.on(`Orders {"id":1,"k":2,"v":2,"time":2000}`))
 }
 
 func TestStreamOnOfTotals(t *testing.T) {
@@ -358,11 +401,13 @@ func TestAggregates(t *testing.T) {
 }
 
 func TestLateVersionOfAWindow(t *testing.T) {
-	r := start(t, users+`X := SELECT endOfSecond(o.time) AS s, count(*) AS n FROM Orders o INNER JOIN U u ON o.id = u.id GROUP BY s;`)
+	r := start(t, users+`X := SELECT endOfSecond(o.time) AS s, sum(u.c) AS n FROM Orders o INNER JOIN U u ON o.id = u.id GROUP BY s;`)
 	r.on(`Orders {"id":1,"time":1500}`)
 	r.on(`U {"id":1,"c":1,"time":1000}`)
 	r.on(`U {"id":1,"c":2,"time":3000}`)
-	require.Equal(t, `{"n":1,"s":1999}`, r.on(`Orders {"id":1,"time":3000}`))
+	require.Equal(t, `{"n":2,"s":1999}`, r.on(`Orders {"id":1,"time":3000}`))
+	r.on(`U {"id":1,"c":2,"d":1,"time":3500}`)
+	require.Zero(t, r.LateVersions(), "it does not read d")
 	r.on(`U {"id":1,"c":3,"time":4000}`)
 	require.EqualValues(t, 1, r.LateVersions())
 	require.Equal(t, []string{"X late"}, r.reasons())

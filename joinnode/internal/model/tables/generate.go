@@ -117,14 +117,14 @@ func (g *generator) imports() {
 }
 
 func (g *generator) exports() {
+	if !slices.ContainsFunc(g.made, func(t *source) bool { return t.name[0] != '_' }) {
+		g.project(g.inputs[:1])
+	}
 	var names []string
 	for _, t := range g.made {
 		if t.name[0] != '_' && !slices.Contains(names, t.name) {
 			names = append(names, t.name)
 		}
-	}
-	if len(names) == 0 {
-		return // then the last definition is
 	}
 	last := names[len(names)-1]
 	for _, name := range names {

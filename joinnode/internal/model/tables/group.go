@@ -170,6 +170,17 @@ func (g *grouping) keyOf(r *record) string {
 	return tuple(values)
 }
 
+// taken spells what the groups and aggregates take of a row.
+func (g *grouping) taken(r *record) []string {
+	list := []string{g.keyOf(r)}
+	for _, a := range g.aggregates {
+		if a.arg != nil {
+			list = append(list, text(a.arg(&env{parts: r.parts})))
+		}
+	}
+	return list
+}
+
 // groups sorts rows into groups, those first whose first row came first.
 func (g *grouping) groups(in *node, rows []*record) []*group {
 	if in.state {
@@ -261,6 +272,9 @@ func (b *builder) window(in *node, g *grouping, bucket int) *node {
 			n.after.low = max(n.before.low, low-ms)
 		}
 		for _, c := range in.changes {
+			if c.old != nil && c.now != nil && slices.Equal(g.taken(c.old), g.taken(c.now)) {
+				continue // it changed in what the window does not read
+			}
 			if c.now != nil {
 				if t, ok := end(c.now); !ok {
 					n.drop("bad_timestamp", c.ts, c.now.parts[0].row)
