@@ -75,7 +75,7 @@ func (m *dedupModel) key(r row.Row) string {
 
 // Emit implements operator.Output.
 func (m *dedupModel) Emit(rec operator.Record) {
-	key, text := m.key(rec.Row), operatortest.Row(rec.Row)
+	key, text := m.key(rec.Row), byteForByte(rec.Row)
 	if rec.Diff > 0 {
 		if m.versions[key] == nil {
 			m.versions[key] = map[int64]string{}
@@ -136,7 +136,7 @@ func (m *dedupModel) step() {
 	require.Equal(m.t, net, m.changes, "no change but the net")
 
 	read := []string{}
-	m.op.Read(func(r row.Row) bool { read = append(read, operatortest.Row(r)); return true })
+	m.op.Read(func(r row.Row) bool { read = append(read, byteForByte(r)); return true })
 	want := []string{}
 	for _, text := range after {
 		want = append(want, text)
@@ -177,8 +177,8 @@ func (m *dedupModel) arrive() {
 		k = &dedupKey{all: map[int64]string{}}
 		m.keys[key] = k
 	}
-	k.rows = append(k.rows, dedupRow{order: order, text: operatortest.Row(r)})
-	k.all[ts] = operatortest.Row(r)
+	k.rows = append(k.rows, dedupRow{order: order, text: byteForByte(r)})
+	k.all[ts] = byteForByte(r)
 	if k.touched = m.now; m.now == math.MinInt64 {
 		k.touched = ts
 	}
