@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -40,6 +41,19 @@ const (
 //	✗ left late             a row of the stream left that was dropped, and why
 //	= name 3                a counter
 //
+// In a table script there are also
+//
+//	read Users id=1 limit=2 a state table's rows of now, or some of them
+//	explain                 the graph
+//	reload X := …           another script takes this one's place
+//	→ Users update {…}  (key {…}, time 5000)
+//	                        a change: table, what it is, row; no key in a stream table
+//	✗ left late {…}  (in T, time 5000)
+//	                        a row that the table T has dropped
+//
+// where times are milliseconds, or what is above the start of the clock, and are
+// left out unless the script has event time.
+//
 // What follows "  #" in a line that does something is for the reader. The clock
 // is a fake one and starts at epoch.
 func TestWorkedExamples(t *testing.T) {
@@ -74,67 +88,192 @@ var epoch = time.Unix(1_700_000_000, 0)
 func play(t *testing.T, b *block) string {
 	head, body, ok := strings.Cut(b.text, "\n\n")
 	require.True(t, ok, "%s: no empty line behind the query", b)
-	sql, opts := head, []joinnode.Option{joinnode.WithDiscardLog()}
-	for strings.HasPrefix(sql, "join") {
+	p := &player{t: t, b: b, sql: head, options: []joinnode.Option{joinnode.WithDiscardLog()}}
+	for strings.HasPrefix(p.sql, "join") {
 		var option string
-		option, sql, _ = strings.Cut(sql, "\n")
+		option, p.sql, _ = strings.Cut(p.sql, "\n")
 		name, value, _ := strings.Cut(option, " ")
 		n, err := strconv.Atoi(value)
 		require.NoError(t, err, "%s: %s", b, option)
 		set := map[string]func(int) joinnode.Option{"joinMaxKeys": joinnode.WithJoinMaxKeys, "joinMaxRows": joinnode.WithJoinMaxRows}[name]
 		require.NotNil(t, set, "%s: %s", b, option)
-		opts = append(opts, set(n))
+		p.options = append(p.options, set(n))
 	}
 	time.Sleep(time.Until(epoch)) // a bubble's clock starts in 2000
-	q := joinnode.New(opts...)
-	require.NoError(t, q.Execute(sql), b.String())
-	defer q.Stop()
-	var out transcript
-	out.printf("%s\n\n", head)
-	q.AddResultSink(func(r joinnode.Result) {
-		known := ""
-		if r.Type == joinnode.LeftUnmatched {
-			known = fmt.Sprintf("  (%s NULL, closed by %s)", strings.Join(r.Unmatched, " and "), r.ClosedBy)
-		}
-		out.printf("%s%s%s\n", resultMark, strings.TrimSuffix(strings.TrimPrefix(string(r.JSON), "["), "]"), known)
-	})
-	q.AddLateSink(func(r joinnode.LateRow) { out.printf("%s%s %s\n", dropMark, r.Stream, r.Reason) })
+	p.q = p.execute(p.sql)
+	defer func() { p.q.Stop() }()
+	p.out.printf("%s\n\n", head)
 
 	began := time.Now()
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, resultMark) || strings.HasPrefix(line, dropMark) || strings.HasPrefix(line, valueMark) {
 			continue // put there anew by what really happens
 		}
-		out.printf("%s\n", line)
+		p.out.printf("%s\n", line)
 		step, _, _ := strings.Cut(line, "  #")
-		step = strings.TrimSpace(step)
-		word, rest, _ := strings.Cut(step, " ")
-		switch word {
-		case "":
-		case "at":
-			d, err := time.ParseDuration(rest)
-			require.NoError(t, err, "%s: %s", b, line)
-			time.Sleep(d - time.Since(began))
-			require.Equal(t, d, time.Since(began), "%s: time does not run backwards: %s", b, line)
-		case "stop":
-			q.Stop()
-		case "stats":
-			require.NoError(t, q.Drain(context.Background()))
-			for _, name := range strings.Fields(rest) {
-				stats := q.GetStats()
-				value, ok := stats[name]
-				if !ok {
-					value, ok = stats["join_stage1_"+name]
-				}
-				require.True(t, ok, "%s: no counter %s", b, name)
-				out.printf("%s%s %d\n", valueMark, name, value)
-			}
-		default:
-			require.NoError(t, q.EmitJSON(word, []byte(rest)), "%s: %s", b, line)
-		}
+		p.step(strings.TrimSpace(step), began)
 		synctest.Wait()
 	}
-	return out.String()
+	return p.out.String()
+}
+
+// player is an example while it runs.
+type player struct {
+	t       *testing.T
+	b       *block
+	sql     string
+	options []joinnode.Option
+	q       *joinnode.Streamsql
+	out     transcript
+}
+
+// execute starts a query, whose results go into the transcript.
+func (p *player) execute(sql string) *joinnode.Streamsql {
+	q := joinnode.New(p.options...)
+	require.NoError(p.t, q.Execute(sql), p.b.String())
+	timed := strings.Contains(sql, "TIMESTAMP")
+	q.AddResultSink(func(r joinnode.Result) {
+		p.out.printf("%s%s%s%s\n", resultMark, ofTable(r), strings.TrimSuffix(strings.TrimPrefix(string(r.JSON), "["), "]"), known(r, timed))
+	})
+	q.AddLateSink(func(r joinnode.LateRow) {
+		if !q.IsTableScript() {
+			p.out.printf("%s%s %s\n", dropMark, r.Stream, r.Reason)
+			return
+		}
+		p.out.printf("%s%s %s%s\n", dropMark, strings.TrimSpace(r.Stream+" "+r.Reason), r.JSON, droppedBy(r, timed))
+	})
+	return q
+}
+
+// step does what one line says.
+func (p *player) step(step string, began time.Time) {
+	t := p.t
+	word, rest, _ := strings.Cut(step, " ")
+	switch word {
+	case "":
+	case "at":
+		d, err := time.ParseDuration(rest)
+		require.NoError(t, err, "%s: %s", p.b, step)
+		time.Sleep(d - time.Since(began))
+		require.Equal(t, d, time.Since(began), "%s: time does not run backwards: %s", p.b, step)
+	case "stop":
+		p.q.Stop()
+	case "stats":
+		require.NoError(t, p.q.Drain(context.Background()))
+		for _, name := range strings.Fields(rest) {
+			stats := p.q.GetStats()
+			value, ok := stats[name]
+			if !ok {
+				value, ok = stats["join_stage1_"+name]
+			}
+			require.True(t, ok, "%s: no counter %s", p.b, name)
+			p.values(fmt.Sprintf("%s %d", name, value))
+		}
+	case "read":
+		p.values(readTable(t, p.q, rest)...)
+	case "explain":
+		p.values(strings.Split(strings.TrimSpace(p.q.Explain()), "\n")...)
+	case "reload":
+		next := p.execute(rest)
+		a, err := next.Adopt(p.q)
+		require.NoError(t, err, "%s: %s", p.b, step)
+		p.q = next
+		if a.Taken {
+			p.values("kept")
+		} else {
+			p.values("let go: " + a.Differs)
+		}
+	default:
+		require.NoError(t, p.q.EmitJSON(word, []byte(rest)), "%s: %s", p.b, step)
+	}
+}
+
+func (p *player) values(list ...string) {
+	for _, v := range list {
+		p.out.printf("%s%s\n", valueMark, v)
+	}
+}
+
+// ofTable says of a script's row whose it is and what happens to it.
+func ofTable(r joinnode.Result) string {
+	if r.Table == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s ", r.Table, r.Type)
+}
+
+// known is what else the engine tells of a result.
+func known(r joinnode.Result, timed bool) string {
+	var parts []string
+	if r.Type == joinnode.LeftUnmatched {
+		parts = append(parts, strings.Join(r.Unmatched, " and ")+" NULL", "closed by "+r.ClosedBy)
+	}
+	if r.Key != nil {
+		parts = append(parts, "key "+string(r.Key))
+	}
+	if r.Table != "" && timed {
+		parts = append(parts, "time "+instant(r.TS))
+	}
+	return remark(parts)
+}
+
+// droppedBy says which table of a script has dropped a row, and the row's time.
+func droppedBy(r joinnode.LateRow, timed bool) string {
+	var parts []string
+	if r.Table != "" {
+		parts = append(parts, "in "+r.Table)
+	}
+	if timed && r.TS != 0 {
+		parts = append(parts, "time "+instant(r.TS))
+	}
+	return remark(parts)
+}
+
+func remark(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, ", ") + ")"
+}
+
+// instant writes a time in ns since the epoch: in milliseconds or, from the start
+// of the clock on, as what is above that.
+func instant(ns int64) string {
+	if ns >= epoch.UnixNano() {
+		return "+" + time.Duration(ns-epoch.UnixNano()).String()
+	}
+	return strconv.FormatFloat(float64(ns)/float64(time.Millisecond), 'f', -1, 64)
+}
+
+// readTable reads a table of a script: its name, then key columns and a limit as
+// name=value.
+func readTable(t *testing.T, q *joinnode.Streamsql, args string) []string {
+	t.Helper()
+	fields := strings.Fields(args)
+	require.NotEmpty(t, fields)
+	choice := joinnode.TableQuery{Key: map[string]any{}}
+	for _, f := range fields[1:] {
+		name, value, _ := strings.Cut(f, "=")
+		if name != "limit" {
+			choice.Key[name] = value
+			continue
+		}
+		var err error
+		choice.Limit, err = strconv.Atoi(value)
+		require.NoError(t, err)
+	}
+	text, err := q.TableJSON(nil, fields[0], choice)
+	require.NoError(t, err)
+	var rows []json.RawMessage
+	require.NoError(t, json.Unmarshal(text, &rows))
+	if len(rows) == 0 {
+		return []string{"nothing"}
+	}
+	shown := make([]string, len(rows))
+	for i, r := range rows {
+		shown[i] = string(r)
+	}
+	return shown
 }
 
 // transcript is written to by the example's steps and, between them, by the
