@@ -43,6 +43,8 @@ type TemporalJoin struct {
 	compose composer
 	stored  row.Row // columns on their way into the state
 	dropped row.Row // a row on its way to Drop
+	ahead   ahead
+	cached  int64 // Prefetch does nothing below this size of the history
 }
 
 // A tableChange is what a step did to a key at port 1, Past records left aside.
@@ -63,7 +65,7 @@ func NewTemporalJoin(cfg TemporalJoinConfig, out Output) (*TemporalJoin, error) 
 	}
 	none := Progress{Seen: unseen, Low: unseen}
 	j := &TemporalJoin{
-		cfg: cfg, out: out, told: none, ports: [2]Progress{none, none},
+		cfg: cfg, out: out, told: none, ports: [2]Progress{none, none}, cached: cachedState,
 		compose: newComposer(&JoinConfig{Keys: cfg.Keys, Keep: cfg.Keep, Out: cfg.Out}),
 	}
 	j.clear()

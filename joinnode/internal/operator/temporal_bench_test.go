@@ -92,7 +92,14 @@ func BenchmarkTemporalJoin(b *testing.B) {
 	for i := range order {
 		order[i] = rnd.Int32N(n)
 	}
-	// updates of 16 records
+	batch := make([]Arrival, 16)
+	ahead := func(j *temporalBench, batch []Arrival, from int) {
+		for i := range batch {
+			r := &batch[i].Record.Row
+			*r = row.Append(row.Row{Enc: r.Enc[:0]}, value.OfBytes(keys[order[(from+i)&(len(order)-1)]], true))
+		}
+		j.Prefetch(batch)
+	}
 	for _, updates := range []int{0, 8, 16} {
 		b.Run(fmt.Sprintf("%d updates of 16/join", updates), func(b *testing.B) {
 			j := newTemporalBench(b, false)
@@ -102,6 +109,9 @@ func BenchmarkTemporalJoin(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
+				if i%len(batch) == 0 {
+					ahead(j, batch, i)
+				}
 				port := 0
 				if i%16 < updates {
 					port = 1

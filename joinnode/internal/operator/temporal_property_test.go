@@ -53,6 +53,7 @@ func newBothTemporal(t *rapid.T, cfg operator.TemporalJoinConfig) *bothTemporal 
 	var err error
 	b.join, err = operator.NewTemporalJoin(cfg, b.out)
 	require.NoError(t, err)
+	b.join.PrefetchAlways()
 	b.oracle = newTemporalOracle(cfg, b.want)
 	return b
 }
@@ -98,6 +99,16 @@ func (b *bothTemporal) step(key func(*rapid.T) any) {
 			}
 			b.advance(port, now+rapid.Int64Range(0, 6).Draw(t, "low"), rapid.IntRange(0, 3).Draw(t, "idle") == 0)
 		}
+	}
+	if rapid.Bool().Draw(t, "prefetch") {
+		batch := make([]operator.Arrival, rapid.IntRange(0, 20).Draw(t, "batch"))
+		for i := range batch {
+			batch[i].Port = i % 2
+			batch[i].Record.Row = drawTemporalRow(t, &b.cfg, i%2, key)
+		}
+		before := b.join.Stats()
+		b.join.Prefetch(batch)
+		require.Equal(t, before, b.join.Stats())
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "records") {
 		port := rapid.IntRange(0, 1).Draw(t, "port")
