@@ -180,7 +180,7 @@ func (r *Recency) settle(c *recencyChange) {
 	if n > 0 && (c.timed || state == recentNew) {
 		enter, leave, ever := r.bounds(r.bag.row(e))
 		switch {
-		case !ever || leave <= r.now && leave != farthest:
+		case !ever || leave <= r.now:
 			if c.timed {
 				r.stats.Expired += int64(e.count())
 			}

@@ -374,6 +374,17 @@ func TestRelationalJoinGivesPairsTheTimeOfTheirCause(t *testing.T) {
 	d.change(0, 55, -1, "k", "a")
 	require.Equal(t, []string{`emit @55 ["a" ∅] nulls=10 retracted`}, d.end())
 	require.Zero(t, d.Stats().Rows)
+
+	d.change(0, 60, 1, "k", "a").change(1, 60, 1, "k", "x").change(1, 60, 1, "k", "y")
+	require.Len(t, d.end(), 2)
+	d.change(1, 75, -1, "k", "x").change(1, 70, -1, "k", "y")
+	require.Equal(t, []string{`emit @75 ["a" "x"] retracted`, `emit @70 ["a" "y"] retracted`, `emit @75 ["a" ∅] nulls=10`}, d.end(), "the later of both that left")
+
+	cfg := ordersAndUsers(false)
+	cfg.Out = cfg.Out[:1]
+	d = newDialogue(t, cfg)
+	d.change(0, 1, 1, "k", "a").change(1, 30, 1, "k", "x").change(1, 20, 1, "k", "y")
+	require.Equal(t, []string{`emit @30 ["a"]`, `emit @30 ["a"]`}, d.end(), "equal composites have one time")
 }
 
 func TestRelationalJoinOrdersPairsByTheLaterCause(t *testing.T) {

@@ -24,8 +24,7 @@ func (j *RelationalJoin) fall() {
 		for port, b := range j.bags {
 			for at := keyRef(c.first(port)); at != 0; at = keyRef(get32(b.entry(at).extra()[chainNext:])) {
 				ch := j.change(port, at)
-				ch.after = max(0, ch.after-ch.before)
-				ch.ts = max(ch.ts, j.now)
+				ch.after, ch.ts = 0, j.now
 			}
 		}
 	}
