@@ -16,10 +16,11 @@ type JoinConfig struct {
 	// Within is the greatest distance in time of two rows that match, ns. It stands
 	// for Lower = −Within and Upper = Within.
 	Within int64
-	// Lower and Upper, where they are not both 0, take the place of Within: two rows
-	// match when Lower ≤ right time − left time ≤ Upper, ns. Both may be positive, or
-	// negative.
+	// Lower and Upper, where they are not both 0 or Between is set, take the place of
+	// Within: two rows match when Lower ≤ right time − left time ≤ Upper, ns. Both may
+	// be positive, or negative.
 	Lower, Upper int64
+	Between      bool // Lower and Upper count though both are 0
 	Left         bool // LEFT JOIN
 	// LeftRetention is how long left rows are kept after their time, ns, which is
 	// also when one without a match is complete. 0 stands for the least, which is
@@ -64,7 +65,7 @@ func (cfg *JoinConfig) check() error {
 		return fmt.Errorf("%w: interval join: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
-	case cfg.Lower == 0 && cfg.Upper == 0 && cfg.Within <= 0:
+	case cfg.symmetric() && cfg.Within <= 0:
 		return bad("Within must be positive, is %d", cfg.Within)
 	case cfg.Lower > cfg.Upper:
 		return bad("Lower must not be above Upper, are %d and %d", cfg.Lower, cfg.Upper)
@@ -94,7 +95,9 @@ func (cfg *JoinConfig) check() error {
 }
 
 // symmetric tells whether Within says what matches.
-func (cfg *JoinConfig) symmetric() bool { return cfg.Lower == 0 && cfg.Upper == 0 }
+func (cfg *JoinConfig) symmetric() bool {
+	return cfg.Lower == 0 && cfg.Upper == 0 && !cfg.Between
+}
 
 // bounds returns the least and the greatest time of a partner of a row at port,
 // counted from that row's time.
