@@ -175,3 +175,49 @@ func TestExpressionsSeeTheScriptsTime(t *testing.T) {
 	require.Equal(t, []string{`out {"k":2,"now":5000000000} @6s`}, r.drain(t), "the least watermark")
 	r.Stop()
 }
+
+// TestVersionsAsOfTheRowsTime is the design's example: orders leave once both
+// watermarks have reached them, and an idle table does not hold them back.
+func TestVersionsAsOfTheRowsTime(t *testing.T) {
+	var s sketch
+	orders, users := s.input("orders", eventTime, idle(0)), s.input("users", eventTime, idle(5e9))
+	s.output("out", script.Stream, s.asOf("out", orders, s.versions("users", users)), "k", "order", "country")
+	c := newClock()
+	r := s.run(t, c.use)
+	r.put(t, r.at("users", "u1", "DE", 1000*ms), r.at("users", "u1", "US", 5000*ms))
+	for i, ts := range []int64{999, 1000, 4999, 5000, 5001} {
+		r.put(t, r.at("orders", "u1", i, ts*ms))
+	}
+	require.Equal(t, []string{
+		`out {"k":"u1","order":0,"country":null} @999ms`, `out {"k":"u1","order":1,"country":"DE"} @1s`,
+		`out {"k":"u1","order":2,"country":"DE"} @4.999s`, `out {"k":"u1","order":3,"country":"US"} @5s`,
+	}, r.drain(t))
+	c.set(5*second - 1)
+	require.Empty(t, r.drain(t))
+	c.set(5 * second)
+	require.Equal(t, []string{`out {"k":"u1","order":4,"country":"US"} @5.001s`}, r.drain(t))
+	r.put(t, r.at("users", "u1", "FR", 5000*ms+1))
+	require.Empty(t, r.drain(t), "revises nothing")
+	require.EqualValues(t, 1, r.Stats()["table_out_late_version"])
+	require.Equal(t, 1, containing(r.log.take(), "table out: changes of tables came after results"))
+	r.put(t, r.at("orders", "u1", 5, 9*second))
+	r.drain(t)
+	r.Stop()
+	require.Equal(t, []string{`out {"k":"u1","order":5,"country":"FR"} @9s`}, r.take())
+}
+
+// TestWindows close when the watermark has passed them, and at Stop.
+func TestWindows(t *testing.T) {
+	var s sketch
+	s.output("out", script.Stream, s.windows("out", 10, s.input("in", eventTime, disorder(2*1e6))), "k", "end", "n")
+	r := s.run(t, wantLate)
+	end := func(ms int64) string { return fmt.Sprint(epoch/1e6 + ms) }
+	r.put(t, r.at("in", 1, 1, 3*ms), r.at("in", 1, 1, 12*ms-1), r.at("in", 1, 1, 9*ms))
+	require.Empty(t, r.drain(t))
+	r.put(t, r.at("in", 1, 1, 12*ms))
+	require.Equal(t, []string{`out {"k":1,"end":` + end(9) + `,"n":2} @9ms`}, r.drain(t))
+	r.put(t, r.at("in", 1, 7, 9*ms))
+	require.Equal(t, []string{fmt.Sprintf(`late 0 out late ts=9ms wm=10ms {"k":1,"ts":%d,"v":7}`, epoch+9*ms)}, r.drain(t))
+	r.Stop()
+	require.Equal(t, []string{`out {"k":1,"end":` + end(19) + `,"n":2} @19ms`}, r.take())
+}

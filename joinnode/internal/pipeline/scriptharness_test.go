@@ -158,6 +158,40 @@ func (s *sketch) within(table string, d int64, left bool, ports ...script.Port) 
 	}, ports...)
 }
 
+// versions are the rows of each k as versions in event time.
+func (s *sketch) versions(table string, from script.Port) script.Port {
+	return s.dedup(table, operator.DedupConfig{Keys: 1, History: true, Order: []operator.OrderKey{{Col: colTS, Desc: true}}}, from)
+}
+
+// asOf is a LEFT TEMPORAL JOIN on k; its rows are k, v of the stream and v of the
+// version.
+func (s *sketch) asOf(table string, stream, versions script.Port) script.Port {
+	cfg := operator.TemporalJoinConfig{Keys: [2]int{1, 1}, Keep: [2]int{3, 3}, Left: true,
+		Out: []operator.OutCol{{Port: 0, Col: colK}, {Port: 0, Col: colV}, {Port: 1, Col: colV}}}
+	return s.vertex(table, fmt.Sprintf("TemporalJoin %+v", cfg), func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		return operator.NewTemporalJoin(cfg, out)
+	}, stream, versions)
+}
+
+// windows counts rows by k in windows of size ms.
+func (s *sketch) windows(table string, size int64, from script.Port) script.Port {
+	bucket := s.pass(table, "bucket", func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		return operator.NewProject(func(dst, src row.Row) row.Row {
+			end := value.Value{}
+			if ts, ok := value.Timestamp(src.Col(colTS), value.Nanosecond); ok {
+				ms := ts / int64(time.Millisecond)
+				end = value.OfInt(ms - ms%size + size - 1)
+			}
+			return row.Append(row.AppendColumns(dst, src, []int{colK}), end)
+		}, "bucket", out), nil
+	}, from)
+	cfg := operator.WindowConfig{Bucket: 1, AggregateConfig: operator.AggregateConfig{Keys: 2, AppendOnly: true,
+		Aggs: []operator.Aggregation{{Kind: operator.AggCount, Arg: -1, Time: -1}}}}
+	return s.vertex(table, fmt.Sprintf("Window %+v", cfg), func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		return operator.NewWindow(cfg, out)
+	}, bucket)
+}
+
 // hasEventTime tells whether a port has an input with event time behind it.
 func (s *sketch) hasEventTime(p script.Port) bool {
 	switch p.From {
@@ -198,7 +232,7 @@ func (s *sketch) run(t testing.TB, changes ...func(*Config)) *scripted {
 			if res.Change != operator.NoChange {
 				text += " " + res.Change.String()
 			}
-			if res.Nulls != 0 {
+			if res.Why != operator.NotClosed {
 				text += " " + res.Why.String()
 			}
 			r.deliver(text)

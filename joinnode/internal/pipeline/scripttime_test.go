@@ -333,6 +333,10 @@ func lateTimers(g *rapid.T) *sketch {
 	// What the first join gives up meets rows here that wait no longer than the clock lets them.
 	again := s.within("again", 8*ms, false, join, follow(b, ms))
 	s.output("again", script.Stream, again, "k", "a", "b")
+	// Windows and versions see what comes of each input's watermark and idleness.
+	s.output("windows", script.Stream, s.windows("windows", 4, a), "k", "end", "n")
+	s.output("asOf", script.Stream, s.asOf("asOf", b, s.versions("versions", a)), "k", "b", "a")
+	s.sumsOf("counts", 0, s.windows("windows2", 6, b))
 	return s
 }
 
