@@ -24,7 +24,7 @@ import (
 // playCommand is streamjoin play.
 type playCommand struct {
 	Dir   string  `arg:"" name:"folder" help:"Folder with chain.json, arrivals.jsonl and expected.jsonl, such as chains/card-face."`
-	Speed float64 `help:"How much faster than the clock; the results are the same at any speed." default:"10"`
+	Speed float64 `help:"How much faster than the clock; a silence of more than 10 s counts as 10 s. The results are the same at any speed." default:"10"`
 }
 
 // playEpoch is where the clock of a replay stands at the start: the timestamps in the
@@ -32,8 +32,9 @@ type playCommand struct {
 var playEpoch = time.UnixMilli(1_700_000_000_000)
 
 const (
-	playStep  = 20 * time.Millisecond // by which the clock is moved, in real time
-	playPause = 5 * time.Millisecond  // for results to be printed below the message they come of
+	playStep    = 20 * time.Millisecond // by which the clock is moved, in real time
+	playPause   = 5 * time.Millisecond  // for results to be printed below the message they come of
+	playSilence = 10 * time.Second      // of the clock; a longer silence takes no longer than this one
 )
 
 // Validate is called by kong.
@@ -62,7 +63,7 @@ func (c *playCommand) Run(out *console) error {
 		return err
 	}
 	out.printf("%s: %s", def.RuleChain.Name, def.RuleChain.AdditionalInfo["description"])
-	out.printf("%d messages, %g times as fast as the clock; Ctrl-C ends it", len(scenario.Arrivals), c.Speed)
+	out.printf("%d messages, %g times as fast as the clock, long silences cut short; Ctrl-C ends it", len(scenario.Arrivals), c.Speed)
 	routers := routersOf(def)
 	if len(def.Metadata.Endpoints) > 0 {
 		out.printf("without its endpoint (%s): messages go straight into the chain", def.Metadata.Endpoints[0].Type)
@@ -98,13 +99,14 @@ func (c *playCommand) play(ctx context.Context, engine types.RuleEngine, heard *
 		if err != nil {
 			return fmt.Errorf("message %d: %w", i+1, err)
 		}
-		for at := playEpoch.Add(offset); heard.clock.Now().Before(at); {
-			step := min(time.Duration(float64(playStep)*c.Speed), heard.clock.until(at))
-			if err := pause(ctx, time.Duration(float64(step)/c.Speed)); err != nil {
+		at := playEpoch.Add(offset)
+		stride := c.stride(at.Sub(heard.clock.Now()))
+		for heard.clock.Now().Before(at) {
+			step := min(stride, heard.clock.until(at))
+			if err := pause(ctx, time.Duration(float64(playStep)*float64(step)/float64(stride))); err != nil {
 				return err
 			}
-			heard.clock.moveTo(heard.clock.Now().Add(step))
-			if err := pause(ctx, playPause/10); err != nil { // for a timer that went off
+			if err := settle(ctx, heard.clock.moveTo(heard.clock.Now().Add(step))); err != nil {
 				return err
 			}
 		}
@@ -124,7 +126,34 @@ func (c *playCommand) play(ctx context.Context, engine types.RuleEngine, heard *
 	return nil
 }
 
+// stride is how far the clock moves in one playStep: as --speed says, or farther
+// where one would else sit through a long silence before the next message.
+func (c *playCommand) stride(silence time.Duration) time.Duration {
+	cut := max(1, float64(silence)/float64(playSilence))
+	return max(1, time.Duration(float64(playStep)*c.Speed*cut))
+}
+
+// settle waits for what timers that went off have set going.
+func settle(ctx context.Context, r *ring) error {
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return errInterrupted
+	case <-r.again:
+	case <-time.After(playStep): // there may be nothing more to wait for
+	}
+	if r.steady {
+		return nil
+	}
+	return pause(ctx, playPause)
+}
+
 func pause(ctx context.Context, d time.Duration) error {
+	if d < 100*time.Microsecond && ctx.Err() == nil {
+		return nil // to sleep would take longer
+	}
 	select {
 	case <-ctx.Done():
 		return errInterrupted

@@ -38,6 +38,59 @@ func TestReplayClock(t *testing.T) {
 	})
 }
 
+// A player that knows when a timer was taken note of never moves the clock past it.
+func TestReplayClockTellsWhoWaitsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &replayClock{now: playEpoch}
+		var seen []time.Duration
+		var sweep func()
+		sweep = func() {
+			seen = append(seen, c.Now().Sub(playEpoch))
+			c.AfterFunc(10*time.Second, sweep)
+		}
+		c.AfterFunc(3*time.Second, sweep)
+		require.Nil(t, c.moveTo(playEpoch.Add(2*time.Second)), "none is due")
+		for i, steady := range []bool{false, false, true, true} {
+			r := c.moveTo(c.Now().Add(c.until(playEpoch.Add(time.Hour))))
+			require.Equal(t, steady, r.steady, "%d: a sweep repeats the time ahead", i)
+			<-r.again
+		}
+		require.Equal(t, []time.Duration{3 * time.Second, 13 * time.Second, 23 * time.Second, 33 * time.Second}, seen)
+		c.AfterFunc(10*time.Second, func() {}) // at one instant with the sweep
+		r := c.moveTo(playEpoch.Add(43 * time.Second))
+		synctest.Wait()
+		select {
+		case <-r.again:
+			t.Fatal("only one of two timers was set again")
+		default:
+		}
+	})
+}
+
+// Long silences take as long as one of 10 s, so that days can be played.
+func TestStride(t *testing.T) {
+	for _, c := range []struct {
+		speed   float64
+		silence time.Duration
+		stride  time.Duration
+	}{
+		{1, 0, 20 * time.Millisecond},
+		{10, 10 * time.Second, 200 * time.Millisecond},
+		{10, 100 * time.Second, 2 * time.Second},
+		{1e-9, time.Second, 1},
+	} {
+		require.Equal(t, c.stride, (&playCommand{Speed: c.speed}).stride(c.silence))
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	event := func(metadata map[string]string) chains.Event {
+		return chains.Event{Metadata: metadata, Rows: []json.RawMessage{[]byte(`{"n":1}`)}}
+	}
+	require.Equal(t, `{"n":1}  (left_unmatched, closed by stop)`, describe(event(map[string]string{"resultType": "left_unmatched", "closedBy": "stop"})))
+	require.Equal(t, `{"n":1}  (Users.spending: update)`, describe(event(map[string]string{"resultType": "update", "table": "Users.spending", "key": `{"id":1}`})))
+}
+
 func TestArrivalMetadata(t *testing.T) {
 	routers := []string{"plant/#", "/streams/:stream/of/:site"}
 	require.Equal(t, map[string]string{"k": "v"}, arrivalMetadata(chains.Arrival{Metadata: map[string]string{"k": "v"}}, routers))
@@ -69,11 +122,14 @@ func TestPlaybackNamesDifferences(t *testing.T) {
 func testPlay(t *testing.T, binary string) {
 	dirs, err := filepath.Glob("../../chains/*/chain.json")
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(dirs), 8)
+	require.GreaterOrEqual(t, len(dirs), 10)
 	for _, chain := range dirs {
 		stdout, stderr, exit := run(t, binary, "play", "--speed", "1000", filepath.Dir(chain))
 		require.Zero(t, exit, "%s\n%s", stdout, stderr)
 		require.Contains(t, stdout, "all as expected")
+		if filepath.Base(filepath.Dir(chain)) == "shop" {
+			require.Regexp(t, `! shop +\{.*"gift wrap".*\(Users\.total_spend: bad_element\)`, stdout)
+		}
 	}
 	other := t.TempDir()
 	for _, name := range []string{"chain.json", "arrivals.jsonl", "expected.jsonl"} {

@@ -53,7 +53,7 @@ func (p *playback) New() types.Aspect { return p }
 
 // PointCut implements types.NodeAspect.
 func (p *playback) PointCut(ctx types.RuleContext, _ types.RuleMsg, relation string) bool {
-	return relation == streamaggregator.RelationEvent || ctx.GetSelfId() == p.first && (relation == types.Success || relation == types.Failure)
+	return relation == streamaggregator.RelationEvent || relation == streamaggregator.RelationLate || ctx.GetSelfId() == p.first && (relation == types.Success || relation == types.Failure)
 }
 
 // After implements types.AfterAspect; it changes nothing.
@@ -63,6 +63,8 @@ func (p *playback) After(ctx types.RuleContext, msg types.RuleMsg, err error, re
 	switch relation {
 	case types.Success, types.Failure:
 		p.answered(err)
+	case streamaggregator.RelationLate:
+		p.left(ctx.GetSelfId(), msg)
 	default:
 		e := chains.Event{Node: ctx.GetSelfId(), Metadata: msg.Metadata.Values()}
 		if err := json.Unmarshal([]byte(msg.GetData()), &e.Rows); err != nil {
@@ -93,6 +95,15 @@ func (p *playback) answered(err error) {
 	case err != nil:
 		p.line(p.failure != "" && strings.Contains(err.Error(), p.failure), p.first, "refused: "+err.Error())
 	}
+}
+
+// left shows a row that was left out; what is expected says nothing of those.
+func (p *playback) left(node string, msg types.RuleMsg) {
+	by := msg.Metadata.GetValue(streamaggregator.MetaTable)
+	if by == "" {
+		by = msg.Metadata.GetValue(streamaggregator.MetaStream)
+	}
+	p.out.printf("%8s ! %-14s %s  (%s: %s)", p.at(), node, msg.GetData(), by, msg.Metadata.GetValue(streamaggregator.MetaReason))
 }
 
 func (p *playback) result(e chains.Event) {
@@ -146,13 +157,17 @@ func same(a, b chains.Event) bool {
 	return errA == nil && errB == nil && one == two
 }
 
-// describe is an event in one line: its rows, what made it, and what closed it.
+// describe is an event in one line: its rows, what made it, and what closed it; of
+// a table script, whose row it is and what happened to it.
 func describe(e chains.Event) string {
 	rows := make([]string, 0, len(e.Rows))
 	for _, r := range e.Rows {
 		rows = append(rows, string(r))
 	}
 	why := e.Metadata[streamaggregator.MetaResultType]
+	if table := e.Metadata[streamaggregator.MetaTable]; table != "" {
+		why = table + ": " + why
+	}
 	if by := e.Metadata[streamaggregator.MetaClosedBy]; by != "" {
 		why += ", closed by " + by
 	}

@@ -14,12 +14,26 @@ type replayClock struct {
 	mu     sync.Mutex
 	now    time.Time
 	timers []*replayTimer
+	delay  time.Duration // of the timer that was set last
+	rung   *ring         // of the last move on which timers went off
 }
 
 type replayTimer struct {
-	clock *replayClock
-	at    time.Time
-	call  func()
+	clock  *replayClock
+	at     time.Time
+	steady bool // set for as long ahead as the one before it
+	call   func()
+}
+
+// ring is timers that went off together.
+type ring struct {
+	// steady: they were set for as long ahead as the ones before them. So a query
+	// does that only frees memory now and then, and has no result to send.
+	steady bool
+	// again is closed when as many timers have been set since: who was woken has
+	// seen what time it is and waits for the next.
+	again   chan struct{}
+	missing int
 }
 
 var _ joinnode.Clock = (*replayClock)(nil)
@@ -35,7 +49,13 @@ func (c *replayClock) Now() time.Time {
 func (c *replayClock) AfterFunc(d time.Duration, f func()) joinnode.Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &replayTimer{clock: c, at: c.now.Add(d), call: f}
+	t := &replayTimer{clock: c, at: c.now.Add(d), steady: d == c.delay, call: f}
+	c.delay = d
+	if c.rung != nil && c.rung.missing > 0 {
+		if c.rung.missing--; c.rung.missing == 0 {
+			close(c.rung.again)
+		}
+	}
 	if d <= 0 {
 		go f()
 		return t
@@ -56,18 +76,30 @@ func (t *replayTimer) Stop() bool {
 	return true
 }
 
-// moveTo moves the clock forward and lets the timers go off that are due by then.
-func (c *replayClock) moveTo(to time.Time) {
+// moveTo moves the clock forward and lets the timers go off that are due by then. It
+// returns nil when none is.
+func (c *replayClock) moveTo(to time.Time) *ring {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = to
+	r := &ring{steady: true, again: make(chan struct{})}
+	var due []*replayTimer
 	c.timers = slices.DeleteFunc(c.timers, func(t *replayTimer) bool {
 		if t.at.After(to) {
 			return false
 		}
-		go t.call()
+		due = append(due, t)
+		r.steady = r.steady && t.steady
 		return true
 	})
+	if len(due) == 0 {
+		return nil
+	}
+	r.missing, c.rung = len(due), r
+	for _, t := range due {
+		go t.call()
+	}
+	return r
 }
 
 // until is how long it takes to an instant or, when that comes first, to the next
