@@ -116,9 +116,11 @@ func (e *emitter) emit(d *delivery) {
 }
 
 func (e *emitter) results(d *delivery, from, to int) {
+	e.out = Result{}
 	for i := from; i < to; i++ {
 		p := &d.packed[i]
-		e.out = Result{Output: int(p.output), Row: row.Row{Enc: d.bytes(p.data)}, Nulls: p.nulls, Why: p.why, Change: p.change}
+		e.out.Row.Enc = d.bytes(p.data)
+		e.out.Output, e.out.Nulls, e.out.Why, e.out.Change = int(p.output), p.nulls, p.why, p.change
 		if len(d.times) > 0 {
 			e.out.TS = d.times[i]
 		}

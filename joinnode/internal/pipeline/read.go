@@ -19,9 +19,12 @@ var (
 // function returns that Read gave it to.
 type Snapshot struct{ g *tableGraph }
 
-// Reader returns the rows of a vertex, which must be an operator.Reader, or nil;
-// and the context in which expressions over them are to be evaluated.
+// Reader returns the rows of a vertex and the context in which expressions over
+// them are to be evaluated; nil where the vertex is −1 or holds no rows.
 func (s Snapshot) Reader(vertex int) (operator.Reader, *eval.Context) {
+	if vertex < 0 {
+		return nil, nil
+	}
 	v := &s.g.vertices[vertex]
 	r, _ := v.op.(operator.Reader)
 	return r, v.ctx

@@ -35,10 +35,11 @@ func limited(limit int64) *sketch {
 // where it is idle already.
 func TestAdoptOfAScript(t *testing.T) {
 	c := newClock()
-	old := limited(0).run(t, c.use)
+	old := limited(5).run(t, c.use)
 	old.put(t, old.at("in", 1, 5, 1*second), old.at("in", 1, 7, 4*second))
 	old.drain(t)
 	before := old.Stats()
+	require.EqualValues(t, 2, before["table_big_filtered"], "the sum of 5, and its retraction")
 	next := limited(10).run(t, c.use)
 	scriptsInto(next, old)
 	differs, err := next.Adopt(old.Pipeline)
@@ -64,7 +65,7 @@ func TestAdoptOfAScript(t *testing.T) {
 	next.drain(t)
 	require.Equal(t, []string{`big {"k":1,"n":3,"sum":15} @11s`}, old.take(), "10 is not above the limit")
 	require.Equal(t, "Filter", next.DescribeVertex(2).Name)
-	require.EqualValues(t, 1, next.Stats()["table_big_filtered"])
+	require.EqualValues(t, 3, next.Stats()["table_big_filtered"])
 	next.Stop()
 }
 
