@@ -113,6 +113,7 @@ func aggregateProperty(t *rapid.T, values *rapid.Generator[any]) {
 	out := newNet(t, cfg.Keys)
 	a, err := operator.NewAggregate(cfg, out)
 	require.NoError(t, err)
+	a.PrefetchAlways()
 	m := newModel(cfg)
 	keys := rapid.SampledFrom([]any{"a", "a", "b", 1, 1.0, json.Number("1e0"), nil, map[string]any{"x": 1}, map[string]any{"x": json.Number("1.0")}})
 	times := rapid.SampledFrom([]any{1, 2, 3, json.Number("2.0"), nil, "then"})
@@ -128,6 +129,7 @@ func aggregateProperty(t *rapid.T, values *rapid.Generator[any]) {
 				if m.retract(r) {
 					changed[keyOf(r, cfg.Keys)] = ts
 				}
+				a.Prefetch([]operator.Arrival{{Record: operator.Record{Row: r}}, {Port: 1}})
 				a.Process(0, operator.Record{TS: ts, Diff: -1, Row: r})
 				continue
 			}

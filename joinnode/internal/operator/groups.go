@@ -31,6 +31,9 @@ type groups struct {
 
 	g groupState // of the group at hand
 	n uint32     // the number of g.more
+
+	ahead  ahead
+	cached int64 // prefetch does nothing below this size of the state
 }
 
 const (
@@ -51,6 +54,7 @@ func newGroups(cfg *AggregateConfig) *groups {
 		aggs:     newAggregates(cfg.Aggs, cfg.AppendOnly, cfg.Mismatch),
 		state:    groupPlain,
 		holdings: []*holdings{holdingNone: nil},
+		cached:   cachedState,
 	}
 	if cfg.TTL > 0 {
 		s.state = groupTimed
