@@ -44,14 +44,12 @@ func drawConfig(t *rapid.T) operator.JoinConfig {
 // drawBounds draws what matches within a distance: either symmetrically or from
 // any lower to any upper bound; and retentions that go with it.
 func drawBounds(t *rapid.T, cfg *operator.JoinConfig, within int64) {
-	cfg.Within, cfg.Lower, cfg.Upper = within, 0, 0
+	cfg.Within, cfg.Lower, cfg.Upper, cfg.Between = within, 0, 0, false
 	cfg.LeftRetention, cfg.RightRetention = 0, within
 	if rapid.IntRange(0, 2).Draw(t, "between") == 0 {
 		cfg.Lower = rapid.Int64Range(-within, within).Draw(t, "lower")
 		cfg.Upper = rapid.Int64Range(cfg.Lower, within).Draw(t, "upper")
-		if cfg.Lower == 0 && cfg.Upper == 0 {
-			cfg.Upper = within
-		}
+		cfg.Between = cfg.Lower == 0 && cfg.Upper == 0
 		cfg.RightRetention = 0
 		if rapid.Bool().Draw(t, "longer left retention") {
 			cfg.LeftRetention = max(cfg.Upper, 0) + rapid.Int64Range(0, 8).Draw(t, "left retention")
@@ -228,7 +226,7 @@ func TestJoinOfHotKeysDoesWhatTheOracleDoes(t *testing.T) {
 		// runs of the directory.
 		for range rapid.IntRange(1, 20).Draw(t, "edges") {
 			edges := []int64{-cfg.Within, cfg.Within}
-			if cfg.Lower != 0 || cfg.Upper != 0 {
+			if cfg.Between || cfg.Lower != 0 || cfg.Upper != 0 {
 				edges = []int64{-cfg.Lower, -cfg.Upper, cfg.Lower, cfg.Upper}
 			}
 			ts := max(0, rapid.Int64Range(1000, now).Draw(t, "partner")+rapid.SampledFrom(edges).Draw(t, "edge"))
@@ -318,7 +316,8 @@ func (b *both) reload() {
 	t := b.t
 	old := b.cfg
 	cfg := drawConfig(t)
-	cfg.Within, cfg.Lower, cfg.Upper, cfg.LeftRetention, cfg.RightRetention = old.Within, old.Lower, old.Upper, old.LeftRetention, old.RightRetention
+	cfg.Within, cfg.Lower, cfg.Upper, cfg.Between = old.Within, old.Lower, old.Upper, old.Between
+	cfg.LeftRetention, cfg.RightRetention = old.LeftRetention, old.RightRetention
 	cfg.Left, cfg.Clocked, cfg.Keys = old.Left, old.Clocked, old.Keys
 	cfg.Out = nil
 	var maps [2][]int
@@ -361,7 +360,7 @@ func TestJoinAtTheEndsOfTime(t *testing.T) {
 		cfg := drawConfig(t)
 		cfg.Clocked = false
 		far := rapid.SampledFrom([]int64{1, 10, math.MaxInt64 / 2, math.MaxInt64})
-		cfg.Within, cfg.Lower, cfg.Upper, cfg.LeftRetention = far.Draw(t, "far within"), 0, 0, 0
+		cfg.Within, cfg.Lower, cfg.Upper, cfg.Between, cfg.LeftRetention = far.Draw(t, "far within"), 0, 0, false, 0
 		if rapid.Bool().Draw(t, "far between") {
 			cfg.Lower = far.Draw(t, "far lower") * rapid.SampledFrom([]int64{-1, 1}).Draw(t, "sign of lower")
 			cfg.Upper = far.Draw(t, "far upper") * rapid.SampledFrom([]int64{-1, 1}).Draw(t, "sign of upper")
@@ -424,6 +423,7 @@ func TestTwoJoinsInARow(t *testing.T) {
 func TestJoinKeepsTheContract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := drawConfig(t)
+		cfg.MaxBytes = 0 // a replay has another seed of the keys' hash, so its memory grows at other rows
 		operatortest.Check(t, operatortest.Subject{
 			New:   func(out operator.Output) (operator.Operator, error) { return operator.NewIntervalJoin(cfg, out) },
 			Ports: 2, Clocked: cfg.Clocked, Lateness: []int64{cfg.Retention(0), cfg.Retention(1)},

@@ -124,7 +124,7 @@ func (o *oracle) Advance(port int, p operator.Progress) {
 // retention is how long rows of a port are kept: as long as a row in order of the
 // other stream can match, or as the plan says.
 func (o *oracle) retention(port int) int64 {
-	switch between := o.cfg.Lower != 0 || o.cfg.Upper != 0; {
+	switch between := o.cfg.Between || o.cfg.Lower != 0 || o.cfg.Upper != 0; {
 	case port == 0 && o.cfg.LeftRetention != 0:
 		return o.cfg.LeftRetention
 	case port == 1 && o.cfg.RightRetention != 0:
@@ -140,7 +140,7 @@ func (o *oracle) retention(port int) int64 {
 
 // near tells whether times of a row at port and one at the other port match.
 func (o *oracle) near(port int, x, y int64) bool {
-	if o.cfg.Lower == 0 && o.cfg.Upper == 0 {
+	if o.cfg.Lower == 0 && o.cfg.Upper == 0 && !o.cfg.Between {
 		return !farther(x, y, o.cfg.Within) && !farther(y, x, o.cfg.Within)
 	}
 	left, right := x, y
