@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 				if _, err := exec.LookPath("curl"); err != nil {
 					t.Skip("there is no curl")
 				}
-				address := host(t, bin, "../chains/command-ack/chain.json")
+				address := host(t, bin, "command-ack")
 				text = strings.ReplaceAll(text, adminAddress, address)
 			}
 			for _, step := range strings.Split("\n"+text, "\n$ ")[1:] {
@@ -72,14 +72,18 @@ func TestMakeTargets(t *testing.T) {
 	}
 }
 
-// host runs streamjoin run with a chain and returns the address of its API.
-func host(t *testing.T, bin, chain string) string {
+// host runs streamjoin run with some of chains/ and returns the address of its API.
+func host(t *testing.T, bin string, chains ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())
-	cmd := exec.Command(filepath.Join(bin, "streamjoin"), "run", "--listen", address, chain)
+	args := []string{"run", "--listen", address}
+	for _, c := range chains {
+		args = append(args, filepath.Join(root, "chains", c, "chain.json"))
+	}
+	cmd := exec.Command(filepath.Join(bin, "streamjoin"), args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
@@ -102,7 +106,7 @@ func host(t *testing.T, bin, chain string) string {
 func TestRoutes(t *testing.T) {
 	bin := t.TempDir()
 	program(t, bin, "streamjoin", "-C", root, "./cmd/streamjoin")
-	address := host(t, bin, "../chains/command-ack/chain.json")
+	address := host(t, bin, "command-ack", "shop")
 	checked := 0
 	for _, row := range readPage(t, "README.md").tables("Change it while it runs")[1] {
 		for _, route := range code(row[0]) {
@@ -111,7 +115,11 @@ func TestRoutes(t *testing.T) {
 				continue
 			}
 			path = strings.ReplaceAll(path, "…", "/chains/{chain}")
-			path = strings.NewReplacer("{chain}", "command-ack", "{node}", "join").Replace(path)
+			values := []string{"{chain}", "command-ack", "{node}", "join"}
+			if strings.Contains(path, "/tables") {
+				values = []string{"{chain}", "shop", "{node}", "shop", "{table}", "Users.total_spend"}
+			}
+			path = strings.NewReplacer(values...).Replace(path)
 			request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader("no JSON"))
 			require.NoError(t, err)
 			response, err := http.DefaultClient.Do(request)
@@ -127,7 +135,7 @@ func TestRoutes(t *testing.T) {
 			checked++
 		}
 	}
-	require.Equal(t, 10, checked)
+	require.Equal(t, 12, checked)
 }
 
 // TestPrograms runs every Go block, each a whole program, and compares what it

@@ -43,9 +43,10 @@ func TestMetadataTables(t *testing.T) {
 	for _, name := range []string{
 		"Success", "Failure", streamaggregator.RelationEvent, streamaggregator.RelationLate,
 		streamaggregator.MetaQueryType, streamaggregator.MetaResultType, streamaggregator.MetaUnmatched, streamaggregator.MetaClosedBy,
-		streamaggregator.MetaTimestamp, streamaggregator.MetaStream, streamaggregator.MetaReason, streamaggregator.MetaTS, streamaggregator.MetaWatermark,
-		streamaggregator.QueryStreamJoin, streamaggregator.QueryAggregation, streamaggregator.QueryCEP, streamaggregator.QuerySelect,
+		streamaggregator.MetaTimestamp, streamaggregator.MetaTable, streamaggregator.MetaKey, streamaggregator.MetaStream, streamaggregator.MetaReason, streamaggregator.MetaTS, streamaggregator.MetaWatermark,
+		streamaggregator.QueryStreamJoin, streamaggregator.QueryAggregation, streamaggregator.QueryCEP, streamaggregator.QuerySelect, streamaggregator.QueryTable,
 		string(joinnode.JoinMatched), string(joinnode.LeftUnmatched), string(joinnode.WindowTriggered), string(joinnode.PatternMatched), string(joinnode.RowSelected),
+		string(joinnode.RowInserted), string(joinnode.RowUpdated), string(joinnode.RowDeleted),
 	} {
 		require.Contains(t, shown, name)
 	}
@@ -72,6 +73,32 @@ func TestCounterTable(t *testing.T) {
 	slices.Sort(shown)
 	slices.Sort(has)
 	require.Equal(t, has, shown)
+}
+
+// TestCounterTableOfScripts compares the table of counters of table scripts with
+// those of a script that has all of them.
+func TestCounterTableOfScripts(t *testing.T) {
+	q := joinnode.New(joinnode.WithDiscardLog())
+	require.NoError(t, q.Execute("Pairs := SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k"))
+	defer q.Stop()
+	readme := readPage(t, "README.md")
+	var shown, has []string
+	for _, row := range readme.table(t, "Counters of table scripts") {
+		shown = append(shown, code(row[0])...)
+	}
+	for name := range q.GetStats() {
+		general := true
+		for place, shape := range map[string]string{"table_Pairs_": "table_{table}_", "input_a_": "input_{stream}_", "input_b_": ""} {
+			metric, ok := strings.CutPrefix(name, place)
+			if general = general && !ok; ok && shape != "" {
+				has = append(has, shape+metric)
+			}
+		}
+		if general {
+			require.Contains(t, readme.prose(), "`"+name+"`")
+		}
+	}
+	require.ElementsMatch(t, has, shown)
 }
 
 // TestCounterTableOfStreamSQL compares the table of the counters of queries
@@ -169,6 +196,75 @@ func TestOptionTable(t *testing.T) {
 	}
 	for _, unit := range code(rows[1][1]) {
 		require.NoError(t, joinnode.Check("SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k WITH (TIMESTAMP = 'ts', TIMEUNIT = '"+unit+"')"))
+	}
+}
+
+// TestTimeFunctionTable: the functions of the time package are there in stream
+// joins and in table scripts.
+func TestTimeFunctionTable(t *testing.T) {
+	checked := 0
+	for _, row := range readPage(t, "docs/sql.md").tables("Functions")[1] {
+		for _, name := range code(row[0]) {
+			call := name + "(a.t)"
+			if name == "atZone" {
+				call = name + "(a.t, 'UTC')"
+			}
+			require.NoError(t, joinnode.Check("SELECT "+call+" AS r FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k"))
+			require.NoError(t, joinnode.Check("X := SELECT "+call+" AS r FROM a"))
+			require.ErrorContains(t, joinnode.Check("SELECT "+call+" AS r FROM a"), "unknown function")
+			checked++
+		}
+	}
+	require.Equal(t, 14, checked)
+}
+
+// TestWhichStatementRunsWhere executes the statements of the table.
+func TestWhichStatementRunsWhere(t *testing.T) {
+	rows := readPage(t, "docs/sql.md").tables("Which statement runs where")[1]
+	require.Len(t, rows, 13)
+	for _, row := range rows {
+		q := joinnode.New(joinnode.WithDiscardLog())
+		require.NoError(t, q.Execute(code(row[0])[0]), row[0])
+		runs := "StreamSQL"
+		switch {
+		case q.IsTableScript():
+			runs = "table script"
+		case q.IsStreamJoinQuery():
+			runs = "stream join"
+		}
+		require.Equal(t, row[1], runs, row[0])
+		q.Stop()
+	}
+}
+
+// TestOptionsByKind gives each kind of query each option.
+func TestOptionsByKind(t *testing.T) {
+	values := map[string]string{"TIMESTAMP": "ts", "TIMEUNIT": "ms", "TIMEZONE": "UTC"}
+	frames := []string{ // by column
+		"SELECT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k WITH ({})",
+		"IMPORT a WITH ({}); SELECT x FROM a",
+		"X := SELECT DISTINCT a.x FROM a JOIN b WITHIN 5 SECONDS ON a.k = b.k WITH ({})",
+		"SELECT COUNT(*) AS n FROM s GROUP BY TumblingWindow('10s') WITH ({})",
+	}
+	rows := readPage(t, "docs/sql.md").tables("WITH")[1]
+	require.Len(t, rows, 8)
+	for _, row := range rows {
+		name := code(row[0])[0]
+		value := "10s"
+		if v, ok := values[name]; ok {
+			value = v
+		}
+		for i, frame := range frames {
+			if name == "STATETTL" && i == 3 {
+				continue // for now it makes a script of a query with a window of StreamSQL, which no script has
+			}
+			err := joinnode.Check(strings.Replace(frame, "{}", name+" = '"+value+"'", 1))
+			if row[i+1] == "no" {
+				require.ErrorContains(t, err, name, "%s in %s", name, frame)
+			} else {
+				require.NoError(t, err, "%s in %s", name, frame)
+			}
+		}
 	}
 }
 
