@@ -28,7 +28,7 @@ func (j *IntervalJoin) Adopt(old *IntervalJoin, mapLeft, mapRight []int, keepLef
 	if err := j.adoptable(old, maps); err != nil {
 		return err
 	}
-	j.wm, j.idle, j.frontier, j.stats = old.wm, old.idle, old.frontier, old.stats
+	j.wm, j.idle, j.frontier, j.told, j.stats = old.wm, old.idle, old.frontier, old.told, old.stats
 	unchanged := (j.cfg.keyGate() > 0) == (old.cfg.keyGate() > 0)
 	for port := range maps {
 		unchanged = unchanged && keep[port] == nil && old.cfg.Keep[port] == len(maps[port]) && identity(maps[port])

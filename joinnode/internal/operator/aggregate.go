@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"math"
+
 	"fmt"
 	"strings"
 	"time"
@@ -119,7 +121,7 @@ func (a *Aggregate) Process(port int, rec Record) {
 	if !counted {
 		return
 	}
-	change.ts = rec.TS
+	change.ts = max(change.ts, rec.TS)
 	if a.cfg.TTL > 0 {
 		a.unlink(ref)
 		a.append(ref)
@@ -133,7 +135,7 @@ func (a *Aggregate) touch(ref keyRef) *groupChange {
 	if mark := c.mark(); mark != 0 {
 		return &a.changed[mark-1]
 	}
-	change := groupChange{ref: ref, had: c.groupRows() > 0, from: len(a.before)}
+	change := groupChange{ref: ref, had: c.groupRows() > 0, from: len(a.before), ts: math.MinInt64}
 	if change.had {
 		r := a.groups.appendRow(row.Row{Enc: a.before}, ref)
 		a.before, change.side = r.Enc, r.Side

@@ -42,6 +42,7 @@ type IntervalJoin struct {
 	wm       [2]int64 // greatest Seen of each port
 	idle     [2]bool
 	frontier int64 // the output's progress as last told
+	told     bool  // whether it was told to be idle
 	flushed  [2]bool
 	stats    Stats // what is not counted by the sides
 
@@ -199,11 +200,12 @@ func (j *IntervalJoin) store(port int, k keyRef, same bool, x *view, met bool) k
 // §6).
 func (j *IntervalJoin) EndStep() {
 	t, port := j.reached()
-	if t <= j.frontier {
+	idle := j.idle[port]
+	if t <= j.frontier && idle == j.told {
 		return
 	}
-	j.frontier = t
-	j.out.Advance(Progress{Seen: t, Low: t, Idle: j.idle[port]})
+	j.frontier, j.told = max(t, j.frontier), idle
+	j.out.Advance(Progress{Seen: j.frontier, Low: j.frontier, Idle: idle})
 }
 
 // reached returns the frontier: no later result has a time below it. It is

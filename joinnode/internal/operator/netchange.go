@@ -3,6 +3,7 @@ package operator
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
@@ -33,7 +34,7 @@ type netKey struct {
 	hash        uint32
 	key         [2]int // normalised: from, to in enc
 	first, last int32  // of rows, as number + 1; 0 = none is left
-	ts          int64  // of the last record
+	ts          int64  // the greatest of its records
 }
 
 // A netRecord is one row that was inserted or retracted.
@@ -57,7 +58,7 @@ func (n *netChange) add(rec *Record) {
 		n.own = r
 	}
 	k := n.find(r)
-	k.ts = rec.TS
+	k.ts = max(k.ts, rec.TS)
 	for at, before := k.first, int32(0); at != 0; at, before = n.rows[at-1].next, at {
 		x := &n.rows[at-1]
 		if x.diff == rec.Diff || !sameRow(n.row(x), r) {
@@ -117,7 +118,7 @@ func (n *netChange) find(r row.Row) *netKey {
 			}
 		}
 	}
-	n.keys = append(n.keys, netKey{hash: hash, key: [2]int{from, len(n.enc)}})
+	n.keys = append(n.keys, netKey{hash: hash, key: [2]int{from, len(n.enc)}, ts: math.MinInt64})
 	switch count := len(n.keys); {
 	case count <= fewKeys:
 	case count == fewKeys+1 || 2*count > len(n.index):

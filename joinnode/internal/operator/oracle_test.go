@@ -25,6 +25,7 @@ type oracle struct {
 	wm       [2]int64
 	idle     [2]bool
 	frontier int64
+	told     bool // whether the output was told to be idle
 	flushed  [2]bool
 	arrived  int
 	stats    operator.Stats
@@ -295,9 +296,9 @@ func (o *oracle) EndStep() {
 	if o.cfg.Clocked {
 		frontier, idle = o.wm[0], o.idle[0]
 	}
-	if frontier > o.frontier {
-		o.frontier = frontier
-		o.out.Advance(operator.Progress{Seen: frontier, Low: frontier, Idle: idle})
+	if frontier > o.frontier || idle != o.told {
+		o.frontier, o.told = max(frontier, o.frontier), idle
+		o.out.Advance(operator.Progress{Seen: o.frontier, Low: o.frontier, Idle: idle})
 	}
 }
 

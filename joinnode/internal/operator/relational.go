@@ -126,7 +126,7 @@ func (j *RelationalJoin) Process(port int, rec Record) {
 // concerns tells whether a row can be part of a result: one without a key is
 // only as a left row of a LEFT JOIN.
 func (j *RelationalJoin) concerns(port int, r row.Row) bool {
-	if port == 0 && j.cfg.Left {
+	if port == 0 && j.cfg.Left || j.cfg.NullsMatch {
 		return true
 	}
 	for i := range j.cfg.Keys[port] {

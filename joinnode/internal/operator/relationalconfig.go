@@ -19,6 +19,9 @@ type RelationalJoinConfig struct {
 	Keep [2]int
 	Left bool     // LEFT JOIN
 	Out  []OutCol // the composite row's columns in order
+	// NullsMatch lets keys with NULLs match each other, as the key of a parent row
+	// and that of its nested rows do; in ON a NULL matches nothing.
+	NullsMatch bool
 	// Residual is the part of ON that is no equality of keys: it sees a composite
 	// and says whether its rows match. nil accepts all.
 	Residual func(row.Row) bool

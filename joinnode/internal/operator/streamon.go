@@ -50,7 +50,7 @@ func (s *StreamOn) EndStep() {
 func (s *StreamOn) settle() {
 	for i := range s.net.keys {
 		res := s.net.result(i)
-		if res.what != s.cfg.On {
+		if res.what != s.cfg.On || res.what == Updated && equalRow(res.old, res.new) {
 			continue
 		}
 		rec := Record{TS: res.ts, Diff: 1, Row: res.new, Nulls: res.nulls, Why: res.why}

@@ -99,6 +99,9 @@ func (t *Table) settle() {
 }
 
 func (t *Table) emit(res *netResult) {
+	if res.what == Updated && equalRow(res.old, res.new) {
+		return
+	}
 	rec := Record{TS: res.ts, Diff: 1, Change: res.what, Row: res.new, Nulls: res.nulls, Why: res.why}
 	if res.what == Deleted {
 		rec.Diff, rec.Row = -1, res.old

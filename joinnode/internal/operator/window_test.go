@@ -136,6 +136,7 @@ func TestWindowIsThatOfItsRows(t *testing.T) {
 		var out windowed
 		w, err := operator.NewWindow(cfg, &out)
 		require.NoError(t, err)
+		w.PrefetchAlways()
 		m := newModel(cfg.AggregateConfig)
 		var low, late int64
 		w.Advance(0, operator.Progress{})
@@ -187,6 +188,7 @@ func TestWindowIsThatOfItsRows(t *testing.T) {
 					r = encode([]any{rapid.SampledFrom([]any{"a", "b", 1, 1.0}).Draw(t, "key"), bucket, aggregatedValue().Draw(t, "x"), rapid.IntRange(0, 3).Draw(t, "at")})
 					present = append(present, r)
 				}
+				w.Prefetch([]operator.Arrival{{Record: operator.Record{Row: r}}})
 				w.Process(0, operator.Record{Diff: diff, Row: r})
 				switch i, ok := r.Col(1).Int64(); {
 				case !ok && diff > 0:
@@ -281,7 +283,7 @@ func TestTTLOfGroups(t *testing.T) {
 
 	now(115)
 	r.send(94, 1, "a", 7)
-	require.Equal(t, []string{`-["a" int64(5)]@94`, `+["a" int64(7)]@94`}, r.end(), "what comes with the time that deletes its group finds it gone")
+	require.Equal(t, []string{`-["a" int64(5)]@115`, `+["a" int64(7)]@115`}, r.end(), "what comes with the time that deletes its group finds it gone")
 	require.Equal(t, int64(2), r.op.Stats().Fallen)
 	now(200)
 	require.Equal(t, []string{`-["b" int64(6)]@200`, `-["a" int64(7)]@200`}, r.end(), "in the order in which they were touched")

@@ -84,15 +84,9 @@ func (n *dedupNode) lower(b *builder) (edge, error) {
 	for _, r := range n.wanted.list {
 		more(r)
 	}
-	e, err := b.arrange(n.in, n.in.base().edge, copies(rs...), nil)
+	e, err := b.exactly(n.in, n.in.base().edge, rs)
 	if err != nil {
 		return edge{}, err
-	}
-	// What stands behind the kept columns only served others.
-	if len(e.layout) > len(rs) {
-		if e, err = b.cut(n.in, e, rs); err != nil {
-			return edge{}, err
-		}
 	}
 	cfg.Text = "ON " + strings.Join(layout(n.on).texts(), ", ") + " ORDER BY " + strings.Join(by, ", ")
 	in := []edge{e}
@@ -106,11 +100,12 @@ func (n *dedupNode) lower(b *builder) (edge, error) {
 	return out, nil
 }
 
-// cut drops the columns behind the given ones, with which e's rows begin.
-func (b *builder) cut(n node, e edge, rs []ref) (edge, error) {
-	e.layout = append(layout(nil), e.layout...)
-	for i := range rs {
-		e.layout[i] = rs[i]
+// exactly returns an edge whose rows have the given columns and no others: what
+// stands behind them serves others, and its changes are none here.
+func (b *builder) exactly(n node, e edge, rs []ref) (edge, error) {
+	e, err := b.arrange(n, e, copies(rs...), nil)
+	if err != nil || len(e.layout) == len(rs) {
+		return e, err
 	}
 	from := make([]int, len(rs))
 	for i := range from {

@@ -171,14 +171,9 @@ func (n *endNode) fields(l layout) (fields []row.Field, names []string) {
 
 func (n *endNode) lower(b *builder) (edge, error) {
 	l := n.columns()
-	e, err := b.arrange(n.in, n.in.base().edge, copies(l...), nil)
+	e, err := b.exactly(n.in, n.in.base().edge, l)
 	if err != nil {
 		return edge{}, err
-	}
-	if len(e.layout) > len(l) {
-		if e, err = b.cut(n.in, e, l); err != nil {
-			return edge{}, err
-		}
 	}
 	fields, names := n.fields(l)
 	shape := row.NewShape(fields)

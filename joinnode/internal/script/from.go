@@ -175,8 +175,13 @@ func (q *query) joinNested(j *syntax.Join, s *source, n *nested, alias string) e
 	for name := range n.table.reads {
 		q.b.reads[name] = true
 	}
-	_, err := q.joinTable(&sub, n.table, alias, nil, true)
-	return err
+	if _, err := q.joinTable(&sub, n.table, alias, nil, true); err != nil {
+		return err
+	}
+	if join, ok := q.node.(*joinNode); ok {
+		join.nested = true
+	}
+	return nil
 }
 
 // joinRelation writes the joins of a relationship out, @ standing for the alias.

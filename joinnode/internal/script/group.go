@@ -139,6 +139,11 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 	if err != nil {
 		return edge{}, err
 	}
+	if n.in.kind() == State && n.touchy() {
+		if e, err = b.consolidate(n, e, len(cols)); err != nil {
+			return edge{}, err
+		}
+	}
 	cfg := operator.AggregateConfig{Keys: len(n.groups), Aggs: aggs, AppendOnly: n.in.kind() == Stream, TTL: n.ttl, Text: groupText(n.groups, n.calls)}
 	what := fmt.Sprintf("%+v", cfg)
 	mismatch := func(ctx *eval.Context) func(value.Value) {
@@ -162,6 +167,35 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 		return operator.NewAggregate(c, out)
 	}, in...)
 	out.reader = v
+	return out, nil
+}
+
+// touchy tells whether it matters that an unchanged row is not taken out and put
+// back: the bucket of a time window may have left, and some aggregates go by the
+// order in which rows came.
+func (n *groupNode) touchy() bool {
+	if n.bucket >= 0 {
+		return true
+	}
+	for _, c := range n.calls {
+		switch c.kind {
+		case operator.AggCollect, operator.AggFirstValue, operator.AggLastValue, operator.AggMin, operator.AggMax:
+			return true
+		}
+	}
+	return false
+}
+
+// consolidate lets rows cancel each other whose change is in columns behind the
+// first ones only.
+func (b *builder) consolidate(n *groupNode, e edge, cols int) (edge, error) {
+	e, err := b.exactly(n.in, e, e.layout[:cols])
+	if err != nil {
+		return edge{}, err
+	}
+	_, out := b.vertex(n.table, "Consolidate", false, e.layout, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		return operator.NewConsolidate(out), nil
+	}, e)
 	return out, nil
 }
 

@@ -24,17 +24,18 @@ const (
 // stands under alias.
 type joinNode struct {
 	core
-	in    [2]node
-	alias string          // of in[1]
-	right map[string]bool // the aliases whose columns in[1] has
-	how   joinKind
-	left  bool
-	pairs [2][]syntax.Expr // bound: the equalities of ON, by side
-	rest  syntax.Expr      // bound: what else ON asks for
-	on    string
-	ident []ref // of the result of a relational join
-	ttl   int64
-	zone  *time.Location
+	in     [2]node
+	alias  string          // of in[1]
+	right  map[string]bool // the aliases whose columns in[1] has
+	how    joinKind
+	left   bool
+	pairs  [2][]syntax.Expr // bound: the equalities of ON, by side
+	rest   syntax.Expr      // bound: what else ON asks for
+	on     string
+	ident  []ref // of the result of a relational join
+	nested bool  // in[1] is nested under in[0]: keys with NULLs match
+	ttl    int64
+	zone   *time.Location
 	// Of an interval join: right time − left time is in [lo, hi], ns; follow
 	// is its IDLETIMEOUT.
 	lo, hi   int64
@@ -131,8 +132,8 @@ func (n *joinNode) lower(b *builder) (edge, error) {
 		}
 	}
 	keys, kept := [2]int{len(n.pairs[0]), len(n.pairs[1])}, [2]int{len(keep[0]), len(keep[1])}
-	what := fmt.Sprintf("left=%t on %s keys %v keep (%s) (%s) out %v ttl %d%s", n.left, n.on, keys,
-		strings.Join(keep[0].texts(), ","), strings.Join(keep[1].texts(), ","), out, n.ttl, zoneText(n.zone))
+	what := fmt.Sprintf("left=%t on %s keys %v keep (%s) (%s) out %v ttl %d nested=%t%s", n.left, n.on, keys,
+		strings.Join(keep[0].texts(), ","), strings.Join(keep[1].texts(), ","), out, n.ttl, n.nested, zoneText(n.zone))
 	switch n.how {
 	case temporal:
 		cfg := operator.TemporalJoinConfig{Keys: keys, Keep: kept, Left: n.left, Out: out, Text: txt}
@@ -149,7 +150,7 @@ func (n *joinNode) lower(b *builder) (edge, error) {
 	if n.ttl > 0 {
 		in = append(in, now())
 	}
-	cfg := operator.RelationalJoinConfig{Keys: keys, Keep: kept, Left: n.left, Out: out, TTL: n.ttl, Text: txt}
+	cfg := operator.RelationalJoinConfig{Keys: keys, Keep: kept, Left: n.left, Out: out, TTL: n.ttl, NullsMatch: n.nested, Text: txt}
 	v, res := b.vertex(n.table, "RelationalJoin "+what, true, l, func(ctx *eval.Context, o operator.Output) (operator.Operator, error) {
 		c := cfg
 		c.Residual = holds(rest, ctx)

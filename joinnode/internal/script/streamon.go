@@ -58,12 +58,12 @@ func (n *streamOnNode) lower(b *builder) (edge, error) {
 	for _, k := range keys {
 		rs = append(rs, n.in.provide(k))
 	}
-	for _, r := range n.in.base().edge.layout {
-		if layout(rs).find(r) < 0 {
-			rs = append(rs, r)
+	for _, r := range append(allOf(n.in.schema()), n.wanted.list...) {
+		if p := n.in.provide(r); layout(rs).find(p) < 0 {
+			rs = append(rs, p)
 		}
 	}
-	e, err := b.arrange(n.in, n.in.base().edge, copies(rs...), nil)
+	e, err := b.exactly(n.in, n.in.base().edge, rs)
 	if err != nil {
 		return edge{}, err
 	}

@@ -231,7 +231,7 @@ func rounded(v any) any {
 		if math.Abs(v) < 1e-9 {
 			return int64(0)
 		}
-		f, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
+		f, err := strconv.ParseFloat(strconv.FormatFloat(v*(1+1e-12), 'g', 9, 64), 64)
 		if err != nil {
 			return v
 		}
