@@ -1,6 +1,8 @@
 package integration_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -111,4 +113,18 @@ func (h *tableHost) play(t *testing.T, s scenario) {
 		h.OnMsgAndWait(message(a.Metadata, a.Body))
 		synctest.Wait()
 	}
+}
+
+// do sends JSON and returns status and body of the answer.
+func do(t *testing.T, method, url, body string) (status int, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(text)
 }
