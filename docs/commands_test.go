@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 				if _, err := exec.LookPath("curl"); err != nil {
 					t.Skip("there is no curl")
 				}
-				address := host(t, bin, "command-ack")
+				address := host(t, bin, "command-ack", "shop")
 				text = strings.ReplaceAll(text, adminAddress, address)
 			}
 			for _, step := range strings.Split("\n"+text, "\n$ ")[1:] {
