@@ -112,6 +112,35 @@ func TestDeviceShadowBranches(t *testing.T) {
 	})
 }
 
+// A version that comes after a row which it would have changed revises nothing of the
+// stream, and is counted. The state, which shows each order as of now, changes.
+func TestShopLateVersion(t *testing.T) {
+	s := loadScenario(t, chainsDir+"/shop")
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(epoch))
+		h := startTables(t, s.Chain)
+		feed := func(stream, body string) {
+			h.OnMsgAndWait(message(map[string]string{"streamName": stream}, []byte(body)))
+			synctest.Wait()
+		}
+		feed("Users", `{"id":1,"country":"DE","updated":1700000000000}`)
+		feed("Orders", `{"customerid":1,"time":1700000002000,"items":[]}`)
+		time.Sleep(5 * time.Second) // both are idle: the order leaves with DE
+		synctest.Wait()
+		feed("Users", `{"id":1,"country":"US","updated":1700000001000}`)
+		feed("Users", `{"id":1,"country":"FR","updated":1700000003000}`)
+		require.EqualValues(t, 1, nodeOf(t, h, "shop").Stats()["table_OrderCountry_late_version"], "US, that is; FR is of after the order")
+		drainAndStop(t, h)
+		synctest.Wait()
+		require.ElementsMatch(t, []string{
+			`OrderCountry insert [{"time":1700000002000,"country":"DE"}]`,
+			`OrderCountryInner insert [{"time":1700000002000,"country":"DE"}]`,
+			`OrderCountryInner update [{"time":1700000002000,"country":"US"}]`,
+			`OrderCountryInner update [{"time":1700000002000,"country":"FR"}]`,
+		}, h.visits.through("changes"))
+	})
+}
+
 // The script that a folder's README shows is the one that runs.
 func TestTableChainsShowTheirScript(t *testing.T) {
 	for _, name := range []string{"shop", "device_shadow"} {

@@ -41,11 +41,13 @@ func TestBinary(t *testing.T) {
 	t.Run("demo until Ctrl-C", func(t *testing.T) { testDemoUntilInterrupt(t, binary) })
 	t.Run("demo repeats itself", func(t *testing.T) { testDemoFollowsItsSeed(t, binary) })
 	t.Run("check", func(t *testing.T) { testCheck(t, binary) })
+	t.Run("check a table script", func(t *testing.T) { testCheckScript(t, binary) })
 	t.Run("play", func(t *testing.T) { testPlay(t, binary) })
 	t.Run("wrong usage", func(t *testing.T) { testWrongUsage(t, binary) })
 	t.Run("run", func(t *testing.T) { testRun(t, binary) })
 	t.Run("admin API stays here", func(t *testing.T) { testAdminNeedsToken(t, binary) })
 	t.Run("run a folder", func(t *testing.T) { testRunFolder(t, binary) })
+	t.Run("run a table script", func(t *testing.T) { testRunScript(t, binary) })
 	t.Run("run without the broker", func(t *testing.T) { testBrokerIsMissing(t, binary) })
 	t.Run("run bad chains", func(t *testing.T) { testRunBadChains(t, binary) })
 }
@@ -182,6 +184,21 @@ func testCheck(t *testing.T, binary string) {
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "positive")
 	require.Contains(t, stderr, "line 2")
+	require.Regexp(t, `(?m)^ *\|? *\^`, stderr, "a caret under the fault")
+}
+
+// A table script's check tells each table's kind, key and bound; its errors have a
+// caret as others have.
+func testCheckScript(t *testing.T, binary string) {
+	const script = "IMPORT Users TIMESTAMP updated;\nUsers := DISTINCT Users ON id ORDER BY updated DESC;\n"
+	stdout, stderr, exit := run(t, binary, "check", script)
+	require.Zero(t, exit, stderr)
+	require.True(t, strings.HasPrefix(stdout, "OK\n"), stdout)
+	require.Contains(t, stdout, "\nstate Users, key (id), exported\n  bound: one row for each key\n")
+
+	_, stderr, exit = run(t, binary, "check", script+"X := SELECT u.id FROM User u;")
+	require.Equal(t, 1, exit)
+	require.Contains(t, stderr, "line 3")
 	require.Regexp(t, `(?m)^ *\|? *\^`, stderr, "a caret under the fault")
 }
 
@@ -344,6 +361,25 @@ func testRunFolder(t *testing.T, binary string) {
 	require.Contains(t, line, `there is no node "alert"`)
 	p.waitFor(t, `chain "one" is running`)
 	p.waitFor(t, "ready")
+	_, exit := p.interrupt(t)
+	require.Zero(t, exit, p.stderr)
+}
+
+// The tables of a script are read over the admin API while the chain runs.
+func testRunScript(t *testing.T, binary string) {
+	api := freeAddress(t)
+	p := startProcess(t, binary, "run", "--listen", api, "../../chains/shop")
+	p.waitFor(t, "ready")
+	node := "http://" + api + "/chains/shop/nodes/shop"
+	status, answer := request(t, http.MethodGet, node+"/tables", "", "")
+	require.Equal(t, http.StatusOK, status, answer)
+	require.Contains(t, answer, `{"name":"Users.total_spend","kind":"state","key":["id"],`)
+	status, answer = request(t, http.MethodGet, node+"/tables/Users.total_spend?id=1&limit=5", "", "")
+	require.Equal(t, http.StatusOK, status, answer)
+	require.JSONEq(t, `{"table":"Users.total_spend","rows":[]}`, answer)
+	status, answer = request(t, http.MethodGet, node+"/tables/Users.spending", "", "")
+	require.Equal(t, http.StatusNotFound, status, answer)
+	require.Contains(t, answer, "is a stream")
 	_, exit := p.interrupt(t)
 	require.Zero(t, exit, p.stderr)
 }
