@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func TestShopBranches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		h := startTables(t, s.Chain)
-		h.play(t, s)
+		h.play(t, s, func() {})
 		tables := map[string]string{}
 		for _, name := range []string{"Products", "Users.order_stats", "Users.total_spend", "ProductSales", "RecentTotal"} {
 			rows, err := nodeOf(t, h, "shop").TableJSON(nil, name, joinnode.TableQuery{})
@@ -89,7 +90,7 @@ func TestDeviceShadowBranches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		h := startTables(t, s.Chain)
-		h.play(t, s)
+		h.play(t, s, func() {})
 		drainAndStop(t, h)
 		synctest.Wait()
 		require.Equal(t, []string{
@@ -110,6 +111,79 @@ func TestDeviceShadowBranches(t *testing.T) {
 				`{"deviceId":"d1","temperature":99}`},
 		}, h.visits.late)
 	})
+}
+
+// Whoever applies the changes of a state table in the order in which they leave, by
+// the key in their metadata, has the table.
+func TestChangesAddUpToTheTable(t *testing.T) {
+	for name, node := range map[string]string{"shop": "shop", "device_shadow": "shadow"} {
+		s := loadScenario(t, filepath.Join(chainsDir, name))
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Until(epoch))
+			h := startTables(t, s.Chain)
+			folded := map[string]map[string]string{} // table → key → row
+			next, states := 0, 0
+			h.play(t, s, func() {
+				events := h.seen.left(t, false)
+				for _, e := range events[next:] {
+					apply(t, folded, e)
+				}
+				next = len(events)
+				states = 0
+				for _, info := range nodeOf(t, h, node).Tables() {
+					if info.Kind != "state" || !info.Exported {
+						continue
+					}
+					states++
+					text, err := nodeOf(t, h, node).TableJSON(nil, info.Name, joinnode.TableQuery{})
+					require.NoError(t, err)
+					var rows []json.RawMessage
+					require.NoError(t, json.Unmarshal(text, &rows))
+					require.ElementsMatch(t, rows, rawMessages(folded[info.Name]), info.Name)
+				}
+			})
+			require.Positive(t, states)
+			drainAndStop(t, h)
+		})
+	}
+}
+
+// apply does to a copy of the tables what a change says.
+func apply(t *testing.T, tables map[string]map[string]string, e event) {
+	t.Helper()
+	key, state := e.Metadata["key"]
+	if !state {
+		return
+	}
+	require.Len(t, e.Rows, 1)
+	row, rows := string(e.Rows[0]), tables[e.Metadata["table"]]
+	if rows == nil {
+		rows = map[string]string{}
+		tables[e.Metadata["table"]] = rows
+	}
+	old, known := rows[key]
+	switch change := e.Metadata["resultType"]; change {
+	case "insert":
+		require.False(t, known, "%v: inserted twice", e.Metadata)
+		rows[key] = row
+	case "update":
+		require.True(t, known, "%v: no row to update", e.Metadata)
+		require.NotEqual(t, old, row, "%v: no change, no message", e.Metadata)
+		rows[key] = row
+	case "delete":
+		require.Equal(t, old, row, "%v: deleted with its last row", e.Metadata)
+		delete(rows, key)
+	default:
+		t.Fatalf("%q is no change of a state", change)
+	}
+}
+
+func rawMessages(rows map[string]string) []json.RawMessage {
+	out := make([]json.RawMessage, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, json.RawMessage(r))
+	}
+	return out
 }
 
 // A version that comes after a row which it would have changed revises nothing of the

@@ -102,8 +102,9 @@ func startTables(t *testing.T, chain []byte) *tableHost {
 	return h
 }
 
-// play hands a scenario's arrivals to the chain, each at its instant of a fake clock.
-func (h *tableHost) play(t *testing.T, s scenario) {
+// play hands a scenario's arrivals to the chain, each at its instant of a fake clock,
+// and calls look after each, when all has settled.
+func (h *tableHost) play(t *testing.T, s scenario, look func()) {
 	t.Helper()
 	for _, a := range s.Arrivals {
 		offset, err := a.Offset()
@@ -112,6 +113,7 @@ func (h *tableHost) play(t *testing.T, s scenario) {
 		synctest.Wait()
 		h.OnMsgAndWait(message(a.Metadata, a.Body))
 		synctest.Wait()
+		look()
 	}
 }
 
