@@ -181,6 +181,7 @@ func sinceEpoch(ns int64) string {
 
 // emit sends one row a line. Errors stand among the results.
 func (g *golden) emit(t *testing.T, input string) string {
+	require.NotNil(t, g.engine, "the query before it failed")
 	lines := bufio.NewScanner(strings.NewReader(input))
 	for lines.Scan() {
 		stream, row, _ := strings.Cut(lines.Text(), " ")

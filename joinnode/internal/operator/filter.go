@@ -11,6 +11,7 @@ type Filter struct {
 	pass     func(row.Row) bool
 	text     string
 	input    bool
+	history  bool
 	out      Output
 	rejected int64
 }
@@ -20,6 +21,13 @@ type Filter struct {
 // other counts it in Stats.Rejected.
 func NewFilter(pass func(row.Row) bool, text string, input bool, out Output) *Filter {
 	return &Filter{pass: pass, text: text, input: input, out: out}
+}
+
+// NewStateFilter returns a filter of a state table whose versions a temporal join
+// may ask for: a row that it rejects also ends what its key had before, for an
+// older version may still come that it lets in.
+func NewStateFilter(pass func(row.Row) bool, text string, out Output) *Filter {
+	return &Filter{pass: pass, text: text, history: true, out: out}
 }
 
 // Advance implements Operator.
@@ -39,6 +47,10 @@ func (f *Filter) Process(port int, rec Record) {
 		f.out.Drop(port, rec, Filtered, false)
 	default:
 		f.rejected++
+		if f.history && rec.Diff > 0 {
+			rec.Past, rec.Diff = true, -1
+			f.out.Emit(rec)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator/operatortest"
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 func even(r row.Row) bool { return r.Col(0).Int()%2 == 0 }
@@ -66,4 +67,19 @@ func TestProjectKeepsAllButTheRow(t *testing.T) {
 	require.Equal(t, operator.Description{Name: "Project", Lines: []string{"a.x, a.n, a.x", "state: none"}}, p.Describe())
 	_, ok := p.Wake(0, math.MaxInt64)
 	require.False(t, ok)
+}
+
+// A state filter whose rejection ended a version says so to the history, for an
+// older version may come later.
+func TestStateFilterEndsVersions(t *testing.T) {
+	log := operatortest.NewLog()
+	f := operator.NewStateFilter(func(r row.Row) bool { return r.Col(0).Int() > 0 }, "", log)
+	rec := func(v int64, diff int8) operator.Record {
+		return operator.Record{TS: 7, Diff: diff, Row: row.Append(row.Row{}, value.OfInt(v))}
+	}
+	f.Process(0, rec(1, 1))
+	f.Process(0, rec(0, 1))
+	f.Process(0, rec(0, -1))
+	require.Equal(t, []string{"emit @7 [int64(1)]", "emit @7 [int64(0)] retracted past"}, log.Take())
+	require.Equal(t, int64(2), f.Stats().Rejected)
 }

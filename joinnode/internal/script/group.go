@@ -140,7 +140,7 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 		return edge{}, err
 	}
 	if n.in.kind() == State && n.touchy() {
-		if e, err = b.consolidate(n, e, len(cols)); err != nil {
+		if e, err = b.consolidate(n, n.in, e, e.layout[:len(cols)]); err != nil {
 			return edge{}, err
 		}
 	}
@@ -186,14 +186,14 @@ func (n *groupNode) touchy() bool {
 	return false
 }
 
-// consolidate lets rows cancel each other whose change is in columns behind the
-// first ones only.
-func (b *builder) consolidate(n *groupNode, e edge, cols int) (edge, error) {
-	e, err := b.exactly(n.in, e, e.layout[:cols])
+// consolidate lets rows of n cancel each other whose change, for the reader of e, is
+// in other columns than the given ones.
+func (b *builder) consolidate(reader, n node, e edge, rs []ref) (edge, error) {
+	e, err := b.exactly(n, e, rs)
 	if err != nil {
 		return edge{}, err
 	}
-	_, out := b.vertex(n.table, "Consolidate", false, e.layout, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+	_, out := b.vertex(reader.base().table, "Consolidate", false, e.layout, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewConsolidate(out), nil
 	}, e)
 	return out, nil

@@ -81,11 +81,35 @@ func (n *joinNode) need(*builder) {
 	for _, r := range n.wanted.list {
 		want(n.in[n.side(r)], r)
 	}
+	for _, r := range n.versioned() {
+		want(n.in[1], r)
+	}
+}
+
+// versioned are the columns by which it is decided whether a temporal join's table
+// has a new version: all of its row. Of a table with a history every row is one.
+func (n *joinNode) versioned() []ref {
+	if n.how != temporal || keepsHistory(n.in[1]) {
+		return nil
+	}
+	rs := append([]ref(nil), n.in[1].keys()...)
+	for _, r := range allOf(n.in[1].schema()) {
+		rs = append(rs, under(n.alias, r))
+	}
+	for i := range rs {
+		rs[i] = n.in[1].provide(rs[i])
+	}
+	return rs
 }
 
 // port arranges one side: the join key first, then the columns that are wanted.
 func (n *joinNode) port(b *builder, s int) (e edge, keep layout, err error) {
 	e = n.in[s].base().edge
+	if rs := n.versioned(); s == 1 && rs != nil {
+		if e, err = b.consolidate(n, n.in[1], e, rs); err != nil {
+			return e, nil, err
+		}
+	}
 	var cols []column
 	for i, x := range n.pairs[s] {
 		c := column{ref: refOf(numbered("\x00j", i)), expr: x}
@@ -177,31 +201,41 @@ func disorderOf(n node) int64 {
 	return d
 }
 
+// keepsHistory tells whether versions that never were current may come from n.
+func keepsHistory(n node) bool {
+	switch n := n.(type) {
+	case *dedupNode:
+		return n.byTime()
+	case *aliasNode, *stampNode, *filterNode, *projectNode, *extendNode, *unnestNode, *foldNode:
+		return keepsHistory(n.inputs()[0])
+	}
+	return false
+}
+
 // lowerInterval makes a WITHIN join: each port behind a check for late rows.
 func (n *joinNode) lowerInterval(b *builder, e [2]edge, keys, kept [2]int, out []operator.OutCol, l layout, txt operator.JoinText, what string, rest eval.Predicate) (edge, error) {
 	within := n.kept()
 	clocked := e[0].clocked && e[1].clocked
 	for s := range e {
 		if s == 0 && n.behind > 0 {
-			continue // composite rows come in time (semantics.md §4)
+			continue // composite rows come in time, and their side does not idle (semantics.md §4, §5)
 		}
 		late := within
-		_, e[s] = b.vertex(n.table, fmt.Sprintf("Lateness %d", late), true, e[s].layout, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
+		var v int
+		v, e[s] = b.vertex(n.table, fmt.Sprintf("Lateness %d follow %d", late, n.follow), true, e[s].layout, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
 			return operator.NewLateness(late, "", o)
 		}, e[s])
+		b.program.Vertices[v].Ports[0].Follow = n.follow
 	}
 	cfg := operator.JoinConfig{Within: within, Left: n.left, LeftRetention: within, RightRetention: within + n.behind, Clocked: clocked, Keys: keys, Keep: kept, Out: out, RightSource: 1, Text: txt,
 		MaxKeys: b.gates.Keys, MaxRows: b.gates.Rows, MaxBytes: b.gates.Bytes}
-	if n.lo != -within || n.hi != within {
-		cfg.Lower, cfg.Upper = n.lo, n.hi
+	if within == 0 || n.lo != -within || n.hi != within {
+		cfg.Lower, cfg.Upper, cfg.Between = n.lo, n.hi, true
 	}
 	what += fmt.Sprintf(" bounds %d %d retention %d clocked %t gates %+v", n.lo, n.hi, cfg.RightRetention, clocked, b.gates)
-	v, res := b.vertex(n.table, "IntervalJoin "+what, true, l, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
+	_, res := b.vertex(n.table, "IntervalJoin "+what, true, l, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
 		return operator.NewIntervalJoin(cfg, o)
 	}, e[0], e[1])
-	for s := range b.program.Vertices[v].Ports {
-		b.program.Vertices[v].Ports[s].Follow = n.follow
-	}
 	if rest == nil {
 		return res, nil
 	}

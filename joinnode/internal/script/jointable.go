@@ -351,9 +351,6 @@ func (q *query) intervalBounds(n *joinNode, j *syntax.Join, on, where []syntax.E
 	if all.lower > all.upper {
 		return nil, nil, q.b.errorf(j.OnPos, ErrUnsupported, "", "no two rows can match: the bounds leave no time between them")
 	}
-	if all.lower == 0 && all.upper == 0 {
-		return nil, nil, q.b.errorf(j.OnPos, ErrUnsupported, "allow for some time between them: WITHIN 1ms", "the bounds only let rows of the very same instant match")
-	}
 	n.lo, n.hi, n.behind = all.lower, all.upper, q.behind
 	if j.Within == nil {
 		n.disorder = max(disorderOf(n.in[0]), disorderOf(n.in[1]))

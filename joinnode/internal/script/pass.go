@@ -80,7 +80,11 @@ func (n *filterNode) lower(b *builder) (edge, error) {
 		return edge{}, err
 	}
 	cond := visible(syntax.PrintExpr(n.cond))
+	history := n.kind() == State && n.versions() == ""
 	_, out := b.vertex(n.table, "Filter "+cond+zoneText(n.zone), false, e.layout, func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
+		if history {
+			return operator.NewStateFilter(holds(p, ctx), cond, out), nil
+		}
 		return operator.NewFilter(holds(p, ctx), cond, false, out), nil
 	}, e)
 	out.reader = e.reader

@@ -133,9 +133,11 @@ func (e *Evaluator) pass(t int64) {
 		e.clock = next
 		e.step()
 	}
+	// The passing of time before an arrival is a step of its own.
+	moved := t > e.clock
 	e.clock = max(e.clock, t)
-	if e.start != unseen {
-		e.moveNow()
+	if moved && e.start != unseen {
+		e.step()
 	}
 }
 

@@ -271,21 +271,36 @@ func (b *builder) window(in *node, g *grouping, bucket int) *node {
 		if low := in.after.low; low != unseen && low != forever {
 			n.after.low = max(n.before.low, low-ms)
 		}
+		// What the window reads of rows that went and of rows that came may be the
+		// same: then nothing has changed for it.
+		went := map[string]int{}
+		taken := func(r *record) string { return fmt.Sprint(g.taken(r)) }
 		for _, c := range in.changes {
-			if c.old != nil && c.now != nil && slices.Equal(g.taken(c.old), g.taken(c.now)) {
-				continue // it changed in what the window does not read
-			}
-			if c.now != nil {
-				if t, ok := end(c.now); !ok {
-					n.drop("bad_timestamp", c.ts, c.now.parts[0].row)
-				} else if closed(t, in.before.low) {
-					n.drop("late", c.ts, c.now.parts[0].row)
-				}
-			}
 			if c.old != nil {
-				if t, ok := end(c.old); ok && closed(t, in.before.low) {
-					b.e.lateVersions++
-				}
+				went[taken(c.old)]++
+			}
+		}
+		for _, c := range in.changes {
+			if c.now == nil {
+				continue
+			}
+			if k := taken(c.now); went[k] > 0 {
+				went[k]--
+				continue
+			}
+			if t, ok := end(c.now); !ok {
+				n.drop("bad_timestamp", c.ts, c.now.parts[0].row)
+			} else if closed(t, in.before.low) {
+				n.drop("late", c.ts, c.now.parts[0].row)
+			}
+		}
+		for _, c := range in.changes {
+			if c.old == nil || went[taken(c.old)] == 0 {
+				continue
+			}
+			went[taken(c.old)]--
+			if t, ok := end(c.old); ok && closed(t, in.before.low) {
+				b.e.lateVersions++
 			}
 		}
 		var ready []*record
