@@ -30,6 +30,28 @@ type Contest struct {
 
 // Contest runs rounds, swapping who begins, and adds the judged number of each.
 func (r *Run) Contest(c Contest) error {
+	return r.rounds(c, func(own, other time.Duration, units int) {
+		if c.Judge != nil {
+			r.Add(c.Judge(own, other, units))
+		} else {
+			r.Add(float64(own) / float64(other))
+		}
+		r.Figure("streamjoin", "ns/"+c.Per, float64(own)/float64(units))
+		r.Figure("reference", "ns/"+c.Per, float64(other)/float64(units))
+	})
+}
+
+// Beside runs rounds as Contest does, of something that is shown and not judged.
+// The reference is named as behind "over".
+func (r *Run) Beside(name, reference string, c Contest) error {
+	return r.rounds(c, func(own, other time.Duration, units int) {
+		r.Figure(name, c.Per+"s/s", float64(units)/own.Seconds())
+		r.Figure(name+" takes", "ns/"+c.Per, float64(own)/float64(units))
+		r.Figure(name+" over "+reference, string(Times), float64(own)/float64(other))
+	})
+}
+
+func (r *Run) rounds(c Contest, note func(own, other time.Duration, units int)) error {
 	for i := range warmup + r.Rounds {
 		units, err := c.Prepare()
 		if err != nil {
@@ -44,16 +66,9 @@ func (r *Run) Contest(c Contest) error {
 				return err
 			}
 		}
-		if i < warmup {
-			continue
+		if i >= warmup {
+			note(spent[0], spent[1], units)
 		}
-		if c.Judge != nil {
-			r.Add(c.Judge(spent[0], spent[1], units))
-		} else {
-			r.Add(float64(spent[0]) / float64(spent[1]))
-		}
-		r.Figure("streamjoin", "ns/"+c.Per, float64(spent[0])/float64(units))
-		r.Figure("reference", "ns/"+c.Per, float64(spent[1])/float64(units))
 	}
 	return nil
 }

@@ -47,6 +47,25 @@ func TestContestTakesTurns(t *testing.T) {
 	require.Equal(t, []float64{6, 9, 12, 15, 18}, r.outcome.Own[0].Values)
 }
 
+// TestBesideIsNotJudged: rounds of it give figures and no judged number.
+func TestBesideIsNotJudged(t *testing.T) {
+	r := &Run{Rounds: 5}
+	side := func(d time.Duration) func() (time.Duration, error) {
+		return func() (time.Duration, error) { return d, nil }
+	}
+	require.NoError(t, r.Beside("the whole way", "the map", Contest{
+		Per:     "row",
+		Prepare: func() (int, error) { return 500, nil },
+		Own:     side(time.Millisecond), Other: side(4 * time.Millisecond),
+	}))
+	require.Empty(t, r.outcome.Values)
+	require.Equal(t, []Figure{
+		{Name: "the whole way", Unit: "rows/s", Values: []float64{5e5, 5e5, 5e5, 5e5, 5e5}},
+		{Name: "the whole way takes", Unit: "ns/row", Values: []float64{2000, 2000, 2000, 2000, 2000}},
+		{Name: "the whole way over the map", Unit: "×", Values: []float64{0.25, 0.25, 0.25, 0.25, 0.25}},
+	}, r.outcome.Own)
+}
+
 func TestCPUCountsWork(t *testing.T) {
 	spent, err := CPU("test", func() error {
 		n := 0

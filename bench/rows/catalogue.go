@@ -120,5 +120,43 @@ func All() []harness.Spec {
 			How: "Messages that each meet 1,000 partners; everything from OnMsg to the node behind the event is in it, the join too.",
 			Run: delivery,
 		},
+		{
+			Name: "distinct-on", What: "table script: DISTINCT ON with 1 M keys, its operators on prepared rows, per row",
+			Reference: "a Go map of key to struct of time and row, which keeps the row with the greater time, its bytes copied", Unit: harness.Times, Target: 4,
+			How: tablesHow + " One row in ten is late, by half a million rows on average, so not each changes the table.",
+			Run: tables(distinctCase),
+		},
+		{
+			Name: "grouped-sum", What: "table script: sum and count of 100,000 groups, likewise",
+			Reference: "a Go map of key to pointer to struct of sum and count", Unit: harness.Times, Target: 4,
+			How: "As above. The map adds float64s that stand ready; the script reads decimals and adds with compensation.",
+			Run: tables(sumCase),
+		},
+		{
+			Name: "temporal", What: "table script: temporal join with 100,000 keys, one row in 16 a new version, likewise",
+			Reference: "a Go map of key to struct of time and row: versions update it, rows look up and copy both sides' columns", Unit: harness.Times, Target: 4,
+			How: "As above. The versions are a DISTINCT ON of the other stream, which is part of it. Rows wait until the next version's time says that no older one comes; the map takes them as they come.",
+			Run: tables(temporalCase),
+		},
+		{
+			Name: "distinct-state", What: "table script: heap per key beside its row, DISTINCT ON with 1 M keys",
+			Unit: harness.Bytes, Target: 120,
+			How: "Growth of HeapAlloc after collections over the number of keys, EmitJSON to result sink, since many rows for 100 keys; less the row itself: the bytes of its encoded columns, which are a tag a column, texts and numbers as spelled, and the whole row as JSON where the script keeps that, as here.",
+			Run: stateOf(distinctCase),
+		},
+		{
+			Name: "sum-state", What: "the same, sum and count of 100,000 groups",
+			Unit: harness.Bytes, Target: 120,
+			How: "As above. The row is key, sum and count.",
+			Run: stateOf(sumCase),
+		},
+		{
+			Name: "temporal-state", What: "the same, temporal join with 100,000 keys",
+			Unit: harness.Bytes, Target: 120,
+			How: "As above. Two vertices keep a row of each key, the table all columns and the join those of its result; both are counted as the row itself.",
+			Run: stateOf(temporalCase),
+		},
 	}
 }
+
+const tablesHow = "The vertices are those that the planner makes, with the Table of the exported state, linked and stepped as in the pipeline; rows are encoded as the parser does it. The map is asked with the key's bytes in the row and allocates nothing. Keys come in random order over all of them. Beside it the whole way, against json.Unmarshal and the same update of a map of messages."

@@ -20,5 +20,5 @@ func TestEveryRowDoesItsWork(t *testing.T) {
 			require.NoError(t, spec.Run(&harness.Run{Quick: true, Rounds: 1}))
 		})
 	}
-	require.Len(t, names, 19)
+	require.Len(t, names, 25)
 }

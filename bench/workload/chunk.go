@@ -20,6 +20,10 @@ type Chunk struct {
 	form form
 	text []byte
 	at   []uint32
+
+	extractors [2]*row.Extractor // by port, of the form extracted
+	scratch    [2]row.Scratch
+	message    []byte
 }
 
 type form uint8
@@ -28,10 +32,15 @@ const (
 	plain form = iota
 	messages
 	encoded
+	extracted
 )
 
-// Longest spelling of a row.
-const longest = 192
+// Longest spellings of a row: as a message, and as columns with the message
+// among them.
+const (
+	longest          = 192
+	longestExtracted = longest + 64
+)
 
 // NewChunk returns a chunk of n rows that are only Rows.
 func NewChunk(n int, keys *Keys) (*Chunk, error) { return newChunk(n, keys, plain) }
@@ -43,6 +52,16 @@ func NewMessages(n int, keys *Keys) (*Chunk, error) { return newChunk(n, keys, m
 // reading, other value.
 func NewEncoded(n int, keys *Keys) (*Chunk, error) { return newChunk(n, keys, encoded) }
 
+// NewExtracted returns a chunk of n rows as an engine has them behind its parser:
+// the columns that the extractor of the row's stream takes from its message.
+func NewExtracted(n int, keys *Keys, extractors [2]*row.Extractor) (*Chunk, error) {
+	c, err := newChunk(n, keys, extracted)
+	if err == nil {
+		c.extractors = extractors
+	}
+	return c, err
+}
+
 func newChunk(n int, keys *Keys, f form) (*Chunk, error) {
 	c := &Chunk{keys: keys, form: f}
 	var err error
@@ -52,7 +71,11 @@ func newChunk(n int, keys *Keys, f form) (*Chunk, error) {
 	if f == plain {
 		return c, nil
 	}
-	if c.text, err = OffHeap[byte](n * longest); err != nil {
+	most := longest
+	if f == extracted {
+		most = longestExtracted
+	}
+	if c.text, err = OffHeap[byte](n * most); err != nil {
 		return nil, err
 	}
 	c.at, err = OffHeap[uint32](n + 1)
@@ -62,26 +85,41 @@ func newChunk(n int, keys *Keys, f form) (*Chunk, error) {
 // Fill takes the next rows of s.
 func (c *Chunk) Fill(s *Stream) error {
 	c.Matches, c.Rejected = 0, 0
-	buf := c.text[:0]
-	for i := range c.Rows {
+	return c.fill(func() Row {
 		r, matches := s.next()
-		c.Rows[i] = r
 		c.Matches += int64(matches)
 		if s.cfg.Filter && !r.Passes() {
 			c.Rejected++
 		}
+		return r
+	})
+}
+
+// FillUpdates takes the next rows of u.
+func (c *Chunk) FillUpdates(u *Updates) error { return c.fill(u.next) }
+
+func (c *Chunk) fill(next func() Row) error {
+	buf := c.text[:0]
+	for i := range c.Rows {
+		r := next()
+		c.Rows[i] = r
 		switch c.form {
 		case messages:
 			buf = c.appendMessage(buf, &r)
 		case encoded:
 			buf = c.appendEncoded(buf, &r)
+		case extracted:
+			var err error
+			if buf, err = c.appendExtracted(buf, &r); err != nil {
+				return err
+			}
 		default:
 			continue
 		}
 		c.at[i+1] = uint32(len(buf))
 	}
 	if len(c.text) > 0 && unsafe.SliceData(buf) != unsafe.SliceData(c.text) {
-		return fmt.Errorf("%d bytes a row are not enough", longest)
+		return fmt.Errorf("%d bytes are not enough for %d rows", len(c.text), len(c.Rows))
 	}
 	return nil
 }
@@ -125,6 +163,12 @@ func (c *Chunk) appendEncoded(b []byte, r *Row) []byte {
 	enc = row.Append(enc, value.OfNumber(appendHundredths(digits[:0], r.Reading)))
 	enc = row.Append(enc, value.OfNumber(appendHundredths(digits[:0], r.Other)))
 	return enc.Enc
+}
+
+func (c *Chunk) appendExtracted(b []byte, r *Row) ([]byte, error) {
+	c.message = c.appendMessage(c.message[:0], r)
+	enc, err := c.extractors[r.Port].JSON(row.Row{Enc: b}, c.message, &c.scratch[r.Port])
+	return enc.Enc, err
 }
 
 func appendHundredths(b []byte, n int32) []byte {
