@@ -42,6 +42,10 @@ type Result struct {
 	Key []byte
 	// TS is the time of a script's row or change in ns since the epoch.
 	TS int64
+	// Seq numbers the results of a script in the order in which they happened, from
+	// 1; versions of it that follow each other by Adopt go on counting. 0 for other
+	// queries.
+	Seq uint64
 }
 
 // LateRow is a row that was accepted and then dropped, or evicted by a gate.

@@ -19,7 +19,10 @@ type scriptQuery struct {
 	engine   *Streamsql
 	program  *script.Program
 	pipeline *pipeline.Pipeline
-	key      []byte // of the result at hand
+	// Of the emitter goroutine.
+	key   []byte       // of the result at hand
+	seq   uint64       // of the last result
+	after *scriptQuery // whose place this one took, until the first result
 }
 
 func newScriptQuery(s *Streamsql, text *syntax.Script) (*scriptQuery, error) {
@@ -53,7 +56,11 @@ var changes = map[operator.Change]ResultType{
 // result renders one row or change for whoever listens.
 func (q *scriptQuery) result(r *pipeline.Result) {
 	out := &q.program.Outputs[r.Output]
-	res := Result{Type: changes[r.Change], Table: out.Name, TS: r.TS}
+	if q.after != nil { // its last result is out
+		q.seq, q.after = q.after.seq, nil
+	}
+	q.seq++
+	res := Result{Type: changes[r.Change], Table: out.Name, TS: r.TS, Seq: q.seq}
 	if out.Window {
 		res.WindowEnd = r.TS
 	}
@@ -109,5 +116,10 @@ func (q *scriptQuery) adopt(old query) (Adoption, error) {
 	if !ok {
 		return follow(q.pipeline.Follow, old)
 	}
-	return takeOver(q.pipeline, o.pipeline)
+	q.after = o // before anything runs
+	a, err := takeOver(q.pipeline, o.pipeline)
+	if err != nil {
+		q.after = nil
+	}
+	return a, err
 }

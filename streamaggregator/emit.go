@@ -29,6 +29,7 @@ const (
 	MetaTimestamp  = "timestamp" // window end, ns since the epoch
 	MetaTable      = "table"     // of a table script: whose row it is, or which dropped it
 	MetaKey        = "key"       // the row's key as a JSON object; of state tables
+	MetaSeq        = "seq"       // number of the result: their order, wherever a chain's pool has mixed them
 
 	MetaStream    = "stream"
 	MetaReason    = "reason"
@@ -89,6 +90,7 @@ func (n *Node) metadataOf(r *joinnode.Result) *types.Metadata {
 	if r.Table != "" {
 		meta.PutValue(MetaTable, r.Table)
 		meta.PutValue(MetaTS, strconv.FormatInt(r.TS, 10))
+		meta.PutValue(MetaSeq, strconv.FormatUint(r.Seq, 10))
 	}
 	if r.Key != nil {
 		meta.PutValue(MetaKey, string(r.Key))
@@ -99,7 +101,9 @@ func (n *Node) metadataOf(r *joinnode.Result) *types.Metadata {
 // onLate sends one dropped row into the chain.
 func (n *Node) onLate(r joinnode.LateRow) {
 	meta := types.NewMetadata()
-	meta.PutValue(MetaStream, r.Stream)
+	if r.Stream != "" || r.Table == "" {
+		meta.PutValue(MetaStream, r.Stream)
+	}
 	if r.Table != "" {
 		meta.PutValue(MetaTable, r.Table)
 	}

@@ -92,7 +92,7 @@ func (a *API) getTable(r *http.Request, params httprouter.Params) (any, error) {
 	}
 	if len(list) > limit {
 		answer.More = true
-		if answer.Rows, err = json.Marshal(list[:limit]); err != nil {
+		if answer.Rows, err = marshal(list[:limit]); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,8 @@ package operator
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
@@ -11,6 +13,62 @@ import (
 // every column has the same bytes, or the same number in another spelling or of
 // another type. A sum of decimals that comes back to 3 is 3.
 func equalRow(a, b row.Row) bool {
+	if len(a.Side) > 0 || len(b.Side) > 0 {
+		return equalColumns(a, b)
+	}
+	for {
+		same := sharedPrefix(a.Enc, b.Enc)
+		if same == len(a.Enc) && same == len(b.Enc) {
+			return true
+		}
+		// Up to the column with the first difference they are cut alike.
+		at, next := 0, 0
+		for next <= same && next < len(a.Enc) {
+			at = next
+			next += row.Row{Enc: a.Enc[at:]}.Offset(1)
+		}
+		a.Enc, b.Enc = a.Enc[at:], b.Enc[min(at, len(b.Enc)):]
+		if len(a.Enc) == 0 || len(b.Enc) == 0 {
+			return false
+		}
+		if !equalNumber(a, b) {
+			return false
+		}
+		a.Enc, b.Enc = a.Enc[a.Offset(1):], b.Enc[b.Offset(1):]
+	}
+}
+
+// sharedPrefix returns how many bytes a and b begin with alike.
+func sharedPrefix(a, b []byte) int {
+	n, i := min(len(a), len(b)), 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// equalNumber tells whether the first columns of a and b are the same number.
+func equalNumber(a, b row.Row) bool {
+	if f, ok := a.Float(0); ok {
+		if g, ok := b.Float(0); ok {
+			return f == g
+		}
+	}
+	x, y := a.Col(0), b.Col(0)
+	if !number(x) || !number(y) {
+		return false
+	}
+	order, ok := value.Compare(x, y)
+	return ok && order == 0
+}
+
+// equalColumns is equalRow column by column.
+func equalColumns(a, b row.Row) bool {
 	for len(a.Enc) > 0 && len(b.Enc) > 0 {
 		i, j := a.Offset(1), b.Offset(1)
 		x, y := a.Col(0), b.Col(0)

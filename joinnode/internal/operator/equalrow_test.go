@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 	"github.com/streamjoin/streamjoin/joinnode/internal/value"
@@ -35,4 +37,33 @@ func TestEqualRow(t *testing.T) {
 	} {
 		require.False(t, equalRow(differ[0], differ[1]))
 	}
+}
+
+// TestEqualRowComparesColumns: comparing bytes first changes nothing.
+func TestEqualRowComparesColumns(t *testing.T) {
+	texts := []string{"1", "1.0", "10e-1", "12345678901234567890", "12345678901234567890.0", "2"}
+	values := rapid.OneOf(
+		rapid.Map(rapid.SampledFrom(texts), func(s string) value.Value { return value.OfNumber([]byte(s)) }),
+		rapid.Map(rapid.SampledFrom([]float64{1, 2, 1.5, math.NaN(), math.Inf(1)}), value.OfFloat),
+		rapid.Map(rapid.Int64Range(0, 2), value.OfInt),
+		rapid.Map(rapid.SampledFrom([]string{"", "1", "a", "a text of more than fifteen bytes", "a text of more than fifteen bytez"}), value.OfText),
+		rapid.Just(value.Value{}), rapid.Just(value.OfBool(true)),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b row.Row
+		for range rapid.IntRange(0, 4).Draw(t, "columns") {
+			v := values.Draw(t, "value")
+			a = row.Append(a, v)
+			if rapid.IntRange(0, 3).Draw(t, "other") == 0 {
+				v = values.Draw(t, "of b")
+			}
+			if rapid.IntRange(0, 9).Draw(t, "short") > 0 {
+				b = row.Append(b, v)
+			}
+		}
+		if rapid.Bool().Draw(t, "swap") {
+			a, b = b, a
+		}
+		require.Equal(t, equalColumns(a, b), equalRow(a, b))
+	})
 }

@@ -23,6 +23,7 @@ type netChange struct {
 	keys  []netKey
 	rows  []netRecord
 	index []uint32 // keys by hash, as number + 1; only in a step with many
+	ready int      // of so many keys hash and key are known
 
 	enc  []byte // of keys and rows
 	side []any  // of rows
@@ -31,6 +32,7 @@ type netChange struct {
 
 // A netKey is one key. Its rows are chained in the order they came.
 type netKey struct {
+	spelled     [2]int // the key columns of its first row: from, to in enc; none when they have Go values
 	hash        uint32
 	key         [2]int // normalised: from, to in enc
 	first, last int32  // of rows, as number + 1; 0 = none is left
@@ -92,33 +94,30 @@ func (n *netChange) row(x *netRecord) row.Row {
 	return row.Row{Enc: n.enc[x.enc[0]:x.enc[1]:x.enc[1]], Side: n.side[x.side[0]:x.side[1]:x.side[1]]}
 }
 
-// find returns the key of r, a new one if it has not come in this step.
+// find returns the key of r, a new one if it has not come in this step; r is
+// appended to enc then. Most steps are about one key, spelled in one way: nothing is
+// normalised before a second one comes.
 func (n *netChange) find(r row.Row) *netKey {
-	from := len(n.enc)
-	for i, off := 0, 0; i < n.cols && off < len(r.Enc); i++ {
-		col := row.Row{Enc: r.Enc[off:], Side: r.Side}
-		n.enc = value.AppendKey(n.enc, col.Col(0))
-		off += col.Offset(1)
-	}
-	key := n.enc[from:]
-	hash := uint32(maphash.Bytes(n.seed, key))
-	if len(n.keys) <= fewKeys {
-		for i := range n.keys {
-			if k := &n.keys[i]; n.is(k, hash, key) {
-				n.enc = n.enc[:from]
-				return k
-			}
-		}
-	} else {
-		mask := uint32(len(n.index) - 1)
-		for i := hash & mask; n.index[i] != 0; i = (i + 1) & mask {
-			if k := &n.keys[n.index[i]-1]; n.is(k, hash, key) {
-				n.enc = n.enc[:from]
-				return k
-			}
+	end := r.Offset(n.cols)
+	if last := len(n.keys) - 1; last >= 0 && len(r.Side) == 0 {
+		if k := &n.keys[last]; k.spelled[1] > 0 && bytes.Equal(n.enc[k.spelled[0]:k.spelled[1]], r.Enc[:end]) {
+			return k
 		}
 	}
-	n.keys = append(n.keys, netKey{hash: hash, key: [2]int{from, len(n.enc)}, ts: math.MinInt64})
+	k := netKey{ts: math.MinInt64}
+	if len(n.keys) > 0 || len(r.Side) > 0 {
+		n.prepare()
+		k.hash, k.key = n.normalise(r)
+		if same := n.known(&k); same != nil {
+			n.enc = n.enc[:k.key[0]]
+			return same
+		}
+		n.ready++
+	}
+	if len(r.Side) == 0 {
+		k.spelled = [2]int{len(n.enc), len(n.enc) + end}
+	}
+	n.keys = append(n.keys, k)
 	switch count := len(n.keys); {
 	case count <= fewKeys:
 	case count == fewKeys+1 || 2*count > len(n.index):
@@ -127,6 +126,45 @@ func (n *netChange) find(r row.Row) *netKey {
 		n.enter(count)
 	}
 	return &n.keys[len(n.keys)-1]
+}
+
+// prepare normalises a first key that was not.
+func (n *netChange) prepare() {
+	for ; n.ready < len(n.keys); n.ready++ {
+		k := &n.keys[n.ready]
+		k.hash, k.key = n.normalise(row.Row{Enc: n.enc[k.spelled[0]:k.spelled[1]]})
+	}
+}
+
+// normalise appends the normalised key of r to enc.
+func (n *netChange) normalise(r row.Row) (hash uint32, key [2]int) {
+	from := len(n.enc)
+	for i, off := 0, 0; i < n.cols && off < len(r.Enc); i++ {
+		col := row.Row{Enc: r.Enc[off:], Side: r.Side}
+		n.enc = value.AppendKey(n.enc, col.Col(0))
+		off += col.Offset(1)
+	}
+	return uint32(maphash.Bytes(n.seed, n.enc[from:])), [2]int{from, len(n.enc)}
+}
+
+// known returns the key that x is, nil when there is none yet.
+func (n *netChange) known(x *netKey) *netKey {
+	key := n.enc[x.key[0]:x.key[1]]
+	if len(n.keys) <= fewKeys {
+		for i := range n.keys {
+			if k := &n.keys[i]; n.is(k, x.hash, key) {
+				return k
+			}
+		}
+		return nil
+	}
+	mask := uint32(len(n.index) - 1)
+	for i := x.hash & mask; n.index[i] != 0; i = (i + 1) & mask {
+		if k := &n.keys[n.index[i]-1]; n.is(k, x.hash, key) {
+			return k
+		}
+	}
+	return nil
 }
 
 func (n *netChange) is(k *netKey, hash uint32, key []byte) bool {
@@ -208,11 +246,11 @@ func (n *netChange) reset() {
 	clear(n.side)
 	clear(n.own.Side[:cap(n.own.Side)])
 	n.keys, n.rows, n.index = forget(n.keys), forget(n.rows), forget(n.index)
-	n.enc, n.side = forget(n.enc), forget(n.side)
+	n.enc, n.side, n.ready = forget(n.enc), forget(n.side), 0
 }
 
 func (n *netChange) bytes() int64 {
-	const keySize, recordSize, valueSize = 40, 56, 16
+	const keySize, recordSize, valueSize = 56, 56, 16
 	return int64(cap(n.keys))*keySize + int64(cap(n.rows))*recordSize + int64(cap(n.index))*4 +
 		int64(cap(n.enc)) + int64(cap(n.side))*valueSize
 }

@@ -38,6 +38,14 @@ func TestTableEmitsOneRecordAChange(t *testing.T) {
 	}
 }
 
+func TestTableKnowsAKeyInEachSpelling(t *testing.T) {
+	d := drive(t, operator.NewTable, operator.TableConfig{Keys: 1})
+	d.step(inserted(1, 1, "x"))
+	require.Equal(t, []string{`emit @2 [float64(1) "y"] update`}, d.step(retracted(2, 1, "x"), inserted(2, 1.0, "y")), "the second spelling is the first key again")
+	require.Equal(t, []string{`emit @3 [int(1) "x"] update`, `emit @3 [int(2) "z"] insert`},
+		d.step(retracted(3, 1.0, "y"), inserted(3, 2, "z"), inserted(3, 1, "x")), "and so it is behind another key")
+}
+
 func TestTableKeepsWhatARecordSays(t *testing.T) {
 	d := drive(t, operator.NewTable, operator.TableConfig{Keys: 1})
 	rec := numbered(4)

@@ -57,7 +57,11 @@ func collect(n node, table string, seen map[node]bool, parts *[]string) {
 		case temporal:
 			say("rows until both watermarks have reached them; the newest version of each key, older ones until both watermarks have passed them")
 		case interval:
-			say("rows of both streams for " + spanText(n.kept()+n.behind))
+			if n.behind > 0 {
+				say("rows of the joined streams for " + spanText(n.kept()) + ", those of " + originOf(n.in[1]) + " for " + spanText(n.kept()+n.behind))
+			} else {
+				say("rows of both streams for " + spanText(n.kept()))
+			}
 		default:
 			for s := range n.in {
 				if n.in[s].kind() == Stream {

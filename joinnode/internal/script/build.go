@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,11 +25,11 @@ func Needed(s *syntax.Script) bool {
 	if !ok {
 		return true
 	}
-	if _, _, only := syntax.ScriptOnly(sel); only {
+	if what, _, only := syntax.ScriptOnly(sel); only && (what != "INTERVAL" || !within(sel)) {
 		return true
 	}
 	for _, o := range sel.With {
-		if o.Name == "STATETTL" || o.Name == "TIMEZONE" {
+		if (o.Name == "STATETTL" || o.Name == "TIMEZONE") && (aggregates(sel) || sel.Distinct != (syntax.Pos{})) && !streamsqlOnly(sel) {
 			return true
 		}
 	}
@@ -45,6 +46,37 @@ func Needed(s *syntax.Script) bool {
 		}
 	}
 	return false
+}
+
+// within tells whether a query is a WITHIN join, where an INTERVAL is a value like
+// others.
+func within(s *syntax.Select) bool {
+	return slices.ContainsFunc(s.Joins, func(j syntax.Join) bool { return j.Within != nil })
+}
+
+// streamsqlOnly tells whether a query has windows or functions that only streamsql
+// runs.
+func streamsqlOnly(s *syntax.Select) bool {
+	found := s.Match != nil
+	look := func(e syntax.Expr) {
+		syntax.Walk(e, func(e syntax.Expr) bool {
+			switch e := e.(type) {
+			case *syntax.GlobalWindow:
+				found = true
+			case *syntax.Call:
+				kind := eval.Classify(e.Name).Kind
+				found = found || e.Over != nil || kind == eval.Window || kind == eval.Analytic
+			}
+			return !found
+		})
+	}
+	for i := range s.Items {
+		look(s.Items[i].Expr)
+	}
+	for _, g := range s.GroupBy {
+		look(g)
+	}
+	return found
 }
 
 // Build checks a script and plans it; gates bound the sides of its WITHIN joins.
@@ -183,7 +215,8 @@ func (b *builder) nestedDefinition(st *syntax.Define) error {
 	n := &nested{pos: own.Pos, query: st.Query}
 	switch q := st.Query.(type) {
 	case *syntax.Relation:
-		if err := b.checkRelation(parent, q); err != nil {
+		n.tables = make([]*table, len(q.Joins))
+		if err := b.checkRelation(parent, n, q); err != nil {
 			return err
 		}
 		parent.nested[own.Name] = n

@@ -16,6 +16,7 @@ type dedupNode struct {
 	in    node
 	on    []ref
 	order []orderBy
+	by    string // ORDER BY as written
 	ttl   int64
 }
 
@@ -43,15 +44,18 @@ func (n *dedupNode) versions() string {
 	if len(n.order) == 0 {
 		return "it has no ORDER BY"
 	}
-	var by []string
-	for _, o := range n.order {
-		dir := "ASC"
+	return "it is ordered by " + n.by
+}
+
+func (n *dedupNode) orderText() string {
+	by := make([]string, len(n.order))
+	for i, o := range n.order {
+		by[i] = visible(text(o.ref)) + " ASC"
 		if o.desc {
-			dir = "DESC"
+			by[i] = visible(text(o.ref)) + " DESC"
 		}
-		by = append(by, visible(text(o.ref))+" "+dir)
 	}
-	return "it is ordered by " + strings.Join(by, ", ")
+	return strings.Join(by, ", ")
 }
 
 func (n *dedupNode) need(*builder) {
@@ -76,19 +80,17 @@ func (n *dedupNode) lower(b *builder) (edge, error) {
 		rs = append(rs, r)
 		return len(rs) - 1
 	}
-	var by []string
-	for _, o := range n.order {
-		cfg.Order = append(cfg.Order, operator.OrderKey{Col: more(n.in.provide(o.ref)), Desc: o.desc})
-		by = append(by, fmt.Sprintf("%s desc=%t", visible(text(o.ref)), o.desc))
-	}
 	for _, r := range n.wanted.list {
 		more(r)
+	}
+	for _, o := range n.order {
+		cfg.Order = append(cfg.Order, operator.OrderKey{Col: more(n.in.provide(o.ref)), Desc: o.desc})
 	}
 	e, err := b.exactly(n.in, n.in.base().edge, rs)
 	if err != nil {
 		return edge{}, err
 	}
-	cfg.Text = "ON " + strings.Join(layout(n.on).texts(), ", ") + " ORDER BY " + strings.Join(by, ", ")
+	cfg.Text = "ON " + strings.Join(layout(n.on).texts(), ", ") + " ORDER BY " + n.by
 	in := []edge{e}
 	if n.ttl > 0 {
 		in = append(in, now())

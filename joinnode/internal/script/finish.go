@@ -309,7 +309,13 @@ func keyShape(names []string) *row.Shape {
 
 // listTables describes every named table.
 func (b *builder) listTables(ends []*endNode) {
-	for _, t := range b.order {
+	tables := b.order
+	for _, n := range ends {
+		if !contains(tables, n.table) { // an input that leaves as it came
+			tables = append([]*table{n.table}, tables...)
+		}
+	}
+	for _, t := range tables {
 		entry := Table{Name: t.name, Kind: t.node.kind(), Reader: -1}
 		for _, n := range ends {
 			if n.table == t {

@@ -159,7 +159,7 @@ func (q *query) fold(s *syntax.Select, parent, alias string) (*foldNode, []field
 		taken[it.name] = true
 		fields = append(fields, field{it.name, e})
 	}
-	if n.having, err = sub.overGroup(g, s.Having); err != nil {
+	if n.having, err = sub.overGroup(g, named(s.Having, s.Items)); err != nil {
 		return nil, nil, err
 	}
 	for i := range g.calls {

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"maps"
+
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
@@ -144,7 +146,7 @@ func nestedNames(t *table) []string {
 // joinNested joins what was defined under the table of an alias.
 func (q *query) joinNested(j *syntax.Join, s *source, n *nested, alias string) error {
 	if rel, ok := n.query.(*syntax.Relation); ok {
-		return q.joinRelation(j, s, rel, alias)
+		return q.joinRelation(j, s, n, rel, alias)
 	}
 	if j.Within != nil || j.Temporal {
 		return q.b.errorf(j.Pos, ErrKind, "JOIN "+j.Source.Name+" "+alias, "the nested table %s belongs to its parent row and is joined with it as it is now", j.Source.Name)
@@ -185,7 +187,7 @@ func (q *query) joinNested(j *syntax.Join, s *source, n *nested, alias string) e
 }
 
 // joinRelation writes the joins of a relationship out, @ standing for the alias.
-func (q *query) joinRelation(j *syntax.Join, s *source, rel *syntax.Relation, alias string) error {
+func (q *query) joinRelation(j *syntax.Join, s *source, n *nested, rel *syntax.Relation, alias string) error {
 	names := map[string]string{"@": s.alias}
 	for i := range rel.Joins {
 		r := rel.Joins[i]
@@ -228,10 +230,14 @@ func (q *query) joinRelation(j *syntax.Join, s *source, rel *syntax.Relation, al
 			}
 			continue
 		}
-		t, err := q.b.lookup(r.Source.Name, r.Source.Pos)
-		if err != nil {
-			return err
+		t := n.tables[i]
+		if t == nil {
+			if t, err = q.b.lookup(r.Source.Name, r.Source.Pos); err != nil {
+				return err
+			}
+			n.tables[i] = t // a later table of the name is another
 		}
+		maps.Copy(q.b.reads, t.reads)
 		if _, err := q.joinTable(&r, t, as, nil, true); err != nil {
 			return err
 		}
@@ -246,7 +252,7 @@ func (q *query) joinRelation(j *syntax.Join, s *source, rel *syntax.Relation, al
 }
 
 // checkRelation finds what is wrong with a relationship before it is used.
-func (b *builder) checkRelation(parent *table, rel *syntax.Relation) error {
+func (b *builder) checkRelation(parent *table, n *nested, rel *syntax.Relation) error {
 	uses := false
 	for i := range rel.Joins {
 		j := &rel.Joins[i]
@@ -262,7 +268,15 @@ func (b *builder) checkRelation(parent *table, rel *syntax.Relation) error {
 	q := &query{b: b, parent: parent}
 	q.from("@", parent)
 	mark := len(b.nodes)
-	err := q.joinRelation(&syntax.Join{Pos: rel.Pos, Kind: syntax.InnerJoin}, &q.sources[0], rel, "\x00check")
-	b.nodes = b.nodes[:mark]
+	err := q.joinRelation(&syntax.Join{Pos: rel.Pos, Kind: syntax.InnerJoin}, &q.sources[0], n, rel, "\x00check")
+	// What the check made is not part of the script, except for the streams that it
+	// was the first to name.
+	made := b.nodes[mark:]
+	b.nodes = b.nodes[:mark:mark]
+	for _, n := range made {
+		if in, ok := n.(*inputNode); ok {
+			b.nodes = append(b.nodes, in)
+		}
+	}
 	return err
 }

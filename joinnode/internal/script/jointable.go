@@ -213,7 +213,7 @@ func (q *query) identify(n *joinNode, t *table) {
 	case interval:
 		q.ident = append(q.ident[:len(q.ident):len(q.ident)], own...)
 	default:
-		if n.in[0].kind() == State && n.in[1].kind() == State && !n.left && n.onKey(1) || n.in[0].kind() == State && n.left && n.in[1].kind() == State && n.onKey(1) {
+		if n.in[0].kind() == State && n.in[1].kind() == State && n.onKey(1) {
 			own = nil // each row on the left meets one on the right
 		}
 		q.ident = append(q.ident[:len(q.ident):len(q.ident)], own...)

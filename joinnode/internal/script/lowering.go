@@ -131,6 +131,9 @@ func (b *builder) arrange(n node, e edge, cols []column, zone *time.Location) (e
 		}
 		same = same && from[i] == i
 		texts[i] = visible(syntax.PrintExpr(expr))
+		if col, ok := expr.(*syntax.Column); ok {
+			texts[i] = layout{ref(col.Path)}.texts()[0]
+		}
 	}
 	if same {
 		if len(e.layout) == len(cols) {

@@ -328,6 +328,12 @@ func (q *query) distinctOn(s *syntax.DistinctOn) error {
 		}
 		n.order = append(n.order, orderBy{r, o.Desc})
 	}
+	n.by = n.orderText()
+	if n.byTime() {
+		// The time of a row is one whatever its spelling and unit.
+		n.in = add(q.b, &stampNode{in: t.node})
+		n.order[0].ref = refOf(hiddenTime)
+	}
 	q.node = add(q.b, n)
 	return nil
 }

@@ -86,7 +86,9 @@ func (l layout) locate(r ref) (col int, rest row.Path) {
 func (l layout) texts() []string {
 	all := make([]string, len(l))
 	for i, r := range l {
-		all[i] = visible(text(r))
+		if all[i] = visible(text(r)); len(r) == 0 {
+			all[i] = "*"
+		}
 	}
 	return all
 }

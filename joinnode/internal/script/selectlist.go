@@ -370,7 +370,7 @@ func (q *query) itemExpr(it item, g *group) (syntax.Expr, error) {
 
 // finishGroup puts the aggregation and HAVING behind the rows.
 func (q *query) finishGroup(g *group, s *syntax.Select) error {
-	having, err := q.overGroup(g, s.Having)
+	having, err := q.overGroup(g, named(s.Having, s.Items))
 	if err != nil {
 		return err
 	}
@@ -383,18 +383,44 @@ func (q *query) finishGroup(g *group, s *syntax.Select) error {
 	return nil
 }
 
+// named puts the expressions of the SELECT list in the place of their names, which
+// HAVING may use.
+func named(e syntax.Expr, items []syntax.Item) syntax.Expr {
+	out, err := rewrite(e, func(x syntax.Expr) (syntax.Expr, error) {
+		if c, ok := x.(*syntax.Column); ok && len(c.Path) == 1 {
+			for i := range items {
+				if items[i].Alias == c.Path[0].Name {
+					return items[i].Expr, nil
+				}
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return e
+	}
+	return out
+}
+
 // addParentKey puts the key of the parent row in front of a nested table's
 // columns.
 func (q *query) addParentKey(p *projectNode, g *group, taken map[string]bool) {
 	var front []field
 	for i, k := range q.parent.node.keys() {
-		name := keyName(k)
-		if taken[name] || slices.ContainsFunc(front, func(f field) bool { return f.name == name }) {
-			name = q.parent.name + "_" + name
-		}
 		e := bound(syntax.Pos{}, under("@", k))
 		if g != nil {
 			e = bound(syntax.Pos{}, refOf(numbered(hiddenGroup, i)))
+		}
+		if at := slices.IndexFunc(p.fields, func(f field) bool {
+			c, ok := f.expr.(*syntax.Column)
+			return ok && equal(ref(c.Path), ref(e.Path))
+		}); at >= 0 {
+			q.parentKeys = append(q.parentKeys, p.fields[at].name) // it is selected
+			continue
+		}
+		name := keyName(k)
+		if taken[name] || slices.ContainsFunc(front, func(f field) bool { return f.name == name }) {
+			name = q.parent.name + "_" + name
 		}
 		front = append(front, field{name, e})
 		q.parentKeys = append(q.parentKeys, name)
@@ -422,12 +448,29 @@ func (q *query) keyColumns(p *projectNode) {
 			r = k[1:]
 		}
 		if r == nil {
-			name := "\x00k" + numbered("", i) + keyName(k)
+			name := "\x00k" + numbered("", i) + p.label(k)
 			p.hidden = append(p.hidden, field{name, bound(syntax.Pos{}, k)})
 			r = refOf(name)
 		}
 		p.keyRefs = append(p.keyRefs, r)
 	}
+}
+
+// label names a key column that is not selected: by its own name, or together with
+// its alias where another column has that.
+func (p *projectNode) label(k ref) string {
+	name := keyName(k)
+	taken := func(name string) bool {
+		return slices.ContainsFunc(p.fields, func(f field) bool { return f.name == name }) ||
+			slices.ContainsFunc(p.keyRefs, func(r ref) bool { return keyName(r) == name })
+	}
+	if taken(name) && len(k) > 1 && k[0].Name != "@" && k[0].Name[0] != 0 {
+		name = k[0].Name + "_" + name
+	}
+	for taken(name) {
+		name += "_"
+	}
+	return name
 }
 
 // distinct is SELECT DISTINCT: a state of all different rows.
@@ -475,8 +518,11 @@ func (q *query) orderOf(s *syntax.Select, p *projectNode, g *group) {
 				}
 			}
 		}
-		if name == "" || p.kind() == Stream {
-			q.b.warnf("line %d, column %d: ORDER BY %s has no effect: rows leave when they come to be", s.OrderPos.Line, s.OrderPos.Col, syntax.PrintExpr(o.Expr))
+		if p.kind() == Stream {
+			continue // the page has such statements: rows leave when they come to be
+		}
+		if name == "" {
+			q.b.warnf("line %d, column %d: ORDER BY %s has no effect: the table is read in the order of its columns only", s.OrderPos.Line, s.OrderPos.Col, syntax.PrintExpr(o.Expr))
 			continue
 		}
 		q.order = append(q.order, orderBy{refOf(name), o.Desc})
