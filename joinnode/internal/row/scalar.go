@@ -25,8 +25,8 @@ func (r Row) Number(i int) ([]byte, bool) {
 }
 
 // Float returns the float64 that compares with float64s, and with integers up to
-// 2⁵³, as column i does: that of a float64 from Go, or of a short JSON number. It
-// is false for all else, NaN included.
+// 2⁵³, as column i does: that of a float64 from Go, a calculated one, or that of a
+// short JSON number. It is false for all else, NaN included.
 func (r Row) Float(i int) (float64, bool) {
 	off := r.Offset(i)
 	if off >= len(r.Enc) {
@@ -37,9 +37,17 @@ func (r Row) Float(i int) (float64, bool) {
 		return value.ShortFloat(r.Enc[c.start:c.end])
 	case tagFloat:
 		f := math.Float64frombits(binary.LittleEndian.Uint64(r.Enc[c.start:c.end]))
-		return f, c.detail == byte(reflect.Float64) && !math.IsNaN(f)
+		return f, c.detail != byte(reflect.Float32) && !math.IsNaN(f)
 	}
 	return 0, false
+}
+
+// AppendInt appends the column of value.OfInt(i) to the encoding of a row.
+func AppendInt(enc []byte, i int64) []byte { return binary.AppendVarint(append(enc, tagInt), i) }
+
+// AppendFloat appends the column of value.OfFloat(f) to the encoding of a row.
+func AppendFloat(enc []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(append(enc, tagFloat), math.Float64bits(f))
 }
 
 // appendScalar appends a string, float64, int or int64; false for other types.
