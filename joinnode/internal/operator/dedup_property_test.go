@@ -107,7 +107,13 @@ func (m *dedupModel) Drop(_ int, _ operator.Record, why operator.Reason, _ bool)
 func (m *dedupModel) step() {
 	before := m.want()
 	if m.cfg.TTL > 0 && rapid.IntRange(0, 2).Draw(m.t, "time passes") == 0 {
+		first := m.now == math.MinInt64
 		m.now = max(m.now, 0) + rapid.Int64Range(0, 8).Draw(m.t, "by")
+		for _, k := range m.keys {
+			if first {
+				k.touched = m.now // keys count as touched when now() becomes known
+			}
+		}
 		m.op.Advance(1, operator.Progress{Seen: m.now, Low: m.now})
 		for _, k := range m.keys {
 			if m.now >= k.touched+m.cfg.TTL {
@@ -179,9 +185,7 @@ func (m *dedupModel) arrive() {
 	}
 	k.rows = append(k.rows, dedupRow{order: order, text: byteForByte(r)})
 	k.all[ts] = byteForByte(r)
-	if k.touched = m.now; m.now == math.MinInt64 {
-		k.touched = ts
-	}
+	k.touched = m.now
 	m.op.Process(0, operator.Record{TS: ts, Diff: 1, Row: r})
 	clear(r.Enc) // the row was only lent
 	clear(r.Side)
@@ -217,7 +221,7 @@ func (m *dedupModel) winner(rows []dedupRow) string {
 func (m *dedupModel) checkWake() {
 	least, any := int64(math.MaxInt64), false
 	for _, k := range m.keys {
-		if len(k.rows) > 0 && m.cfg.TTL > 0 {
+		if len(k.rows) > 0 && m.cfg.TTL > 0 && m.now != math.MinInt64 {
 			least, any = min(least, k.touched+m.cfg.TTL), true
 		}
 	}

@@ -33,13 +33,16 @@ type keyChange struct {
 func newKeyedState(cols int, ttl int64) *keyedState {
 	s := &keyedState{rows: newRowStore(cols, ttl > 0), now: unseen}
 	if ttl > 0 {
-		s.ttl = &ttlQueue{ttl: ttl, rows: &s.rows}
+		s.ttl = &ttlQueue{ttl: ttl, rows: &s.rows, since: unseen}
 	}
 	return s
 }
 
 // advance moves the script's time. What falls by it has changed in this step.
 func (s *keyedState) advance(now int64) {
+	if s.ttl != nil && s.now == unseen {
+		s.ttl.since = now
+	}
 	s.now = max(s.now, now)
 	if s.ttl == nil {
 		return
@@ -57,7 +60,7 @@ func (s *keyedState) advance(now int64) {
 
 // wake returns the least time of the script at which a key falls.
 func (s *keyedState) wake() (int64, bool) {
-	if s.ttl == nil {
+	if s.ttl == nil || s.now == unseen {
 		return 0, false
 	}
 	_, falls, ok := s.ttl.first()

@@ -15,6 +15,8 @@ type ttlQueue struct {
 	rows *rowStore
 	heap []ttlEntry
 	uses uint32 // the number of the last touch; it wraps around
+	// since is when now() became known: keys that were there count as touched then.
+	since int64
 }
 
 // A ttlEntry is one key as it was when it entered the heap. The key may have been
@@ -100,7 +102,7 @@ func (q *ttlQueue) first() (ref keyRef, falls int64, ok bool) {
 			q.down(0)
 			continue
 		}
-		falls, ok = reach(e.touched, q.ttl)
+		falls, ok = reach(max(e.touched, q.since), q.ttl)
 		return e.ref, falls, ok
 	}
 	return 0, 0, false

@@ -59,11 +59,15 @@ func (p *parser) definingExpression(n Name) (Expr, error) {
 }
 
 // noDefinition makes the error for a name at the start of a statement without :=
-// behind it.
+// behind it. Where an operand follows the name, as in INSERT INTO t, it was meant
+// as the verb of a statement, and not as the name of a table.
 func (p *parser) noDefinition(first token, n Name) *Error {
 	if len(n.Parts) == 1 && first.kind == word && p.tok.kind != invalid {
 		if meant := nearest(first.upper, statementWords[:]); meant != "" && !p.tok.is("=") {
 			return p.errorAt(first.pos, "did you mean "+meant+"?", "expected a statement, found %s", first)
+		}
+		if p.tok.isStatementWord() && !p.beginsQuery() && !p.beginsRelation() {
+			return p.errorAt(first.pos, foreignStatement(first.upper), "expected %s, found %s", statementForms, first)
 		}
 	}
 	err := p.unexpected(`":=" behind ` + clip(n.String()))

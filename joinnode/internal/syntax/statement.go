@@ -43,6 +43,9 @@ func ParseScript(sql string) (*Script, error) {
 // statementWords are the words that a statement can begin with, besides names.
 var statementWords = [...]string{"IMPORT", "EXPORT", "SELECT", "DISTINCT", "STREAM"}
 
+// statementForms says in errors what can stand where a statement begins.
+const statementForms = "SELECT, IMPORT, EXPORT, DISTINCT, STREAM ON or Name := …"
+
 // statement reads one statement up to, and without, its semicolon.
 func (p *parser) statement() (Statement, error) {
 	p.operators = 0
@@ -62,7 +65,7 @@ func (p *parser) statement() (Statement, error) {
 	case p.tok.isName():
 		return p.define()
 	}
-	err := p.unexpected("a statement: IMPORT, EXPORT, a query or Name := query", statementWords[:]...)
+	err := p.unexpected(statementForms, statementWords[:]...)
 	if p.tok.is(parentRow) {
 		err.Hint = "@ is the parent row inside the query of a nested table: Parent.name := SELECT … FROM @ …"
 	}
