@@ -66,8 +66,9 @@ func (p *parser) noDefinition(first token, n Name) *Error {
 		if meant := nearest(first.upper, statementWords[:]); meant != "" && !p.tok.is("=") {
 			return p.errorAt(first.pos, "did you mean "+meant+"?", "expected a statement, found %s", first)
 		}
-		if p.tok.isStatementWord() && !p.beginsQuery() && !p.beginsRelation() {
-			return p.errorAt(first.pos, foreignStatement(first.upper), "expected %s, found %s", statementForms, first)
+		hint := foreignStatement(first.upper)
+		if p.tok.isOperand() && (hint != "" || !p.beginsQuery() && !p.beginsRelation()) {
+			return p.errorAt(first.pos, hint, "expected %s, found %s", statementForms, first)
 		}
 	}
 	err := p.unexpected(`":=" behind ` + clip(n.String()))
@@ -75,6 +76,20 @@ func (p *parser) noDefinition(first token, n Name) *Error {
 		err.Hint = "a table is defined with :="
 	}
 	return err
+}
+
+// foreignStatement returns what to do in place of a statement that other databases
+// have, "" for other words.
+func foreignStatement(verb string) string {
+	switch verb {
+	case "INSERT", "UPDATE", "UPSERT", "DELETE", "MERGE":
+		return "tables follow the rows that arrive in their streams; nothing else writes to them"
+	case "CREATE":
+		return "a table is defined with Name := SELECT …"
+	case "EXPLAIN":
+		return "Explain(), streamjoin check and the route …/explain show the plan of a query"
+	}
+	return ""
 }
 
 // beginsQuery tells whether a query stands next. A relationship is none: it has

@@ -41,6 +41,12 @@ func (t token) isName() bool {
 	return t.kind == quotedWord || t.kind == word && !reserved(t.upper)
 }
 
+// isOperand tells whether t looks like what the verb of a statement is followed by:
+// a word, a value or an opening parenthesis.
+func (t token) isOperand() bool {
+	return t.kind == word || t.kind == quotedWord || t.kind == number || t.kind == text || t.is("(")
+}
+
 // String describes t for an error message.
 func (t token) String() string {
 	switch t.kind {
