@@ -43,7 +43,7 @@ func TestMetadataTables(t *testing.T) {
 	for _, name := range []string{
 		"Success", "Failure", streamaggregator.RelationEvent, streamaggregator.RelationLate,
 		streamaggregator.MetaQueryType, streamaggregator.MetaResultType, streamaggregator.MetaUnmatched, streamaggregator.MetaClosedBy,
-		streamaggregator.MetaTimestamp, streamaggregator.MetaTable, streamaggregator.MetaKey, streamaggregator.MetaStream, streamaggregator.MetaReason, streamaggregator.MetaTS, streamaggregator.MetaWatermark,
+		streamaggregator.MetaTimestamp, streamaggregator.MetaTable, streamaggregator.MetaKey, streamaggregator.MetaSeq, streamaggregator.MetaStream, streamaggregator.MetaReason, streamaggregator.MetaTS, streamaggregator.MetaWatermark,
 		streamaggregator.QueryStreamJoin, streamaggregator.QueryAggregation, streamaggregator.QueryCEP, streamaggregator.QuerySelect, streamaggregator.QueryTable,
 		string(joinnode.JoinMatched), string(joinnode.LeftUnmatched), string(joinnode.WindowTriggered), string(joinnode.PatternMatched), string(joinnode.RowSelected),
 		string(joinnode.RowInserted), string(joinnode.RowUpdated), string(joinnode.RowDeleted),
@@ -221,7 +221,7 @@ func TestTimeFunctionTable(t *testing.T) {
 // TestWhichStatementRunsWhere executes the statements of the table.
 func TestWhichStatementRunsWhere(t *testing.T) {
 	rows := readPage(t, "docs/sql.md").tables("Which statement runs where")[1]
-	require.Len(t, rows, 13)
+	require.Len(t, rows, 15)
 	for _, row := range rows {
 		q := joinnode.New(joinnode.WithDiscardLog())
 		require.NoError(t, q.Execute(code(row[0])[0]), row[0])
@@ -255,9 +255,6 @@ func TestOptionsByKind(t *testing.T) {
 			value = v
 		}
 		for i, frame := range frames {
-			if name == "STATETTL" && i == 3 {
-				continue // for now it makes a script of a query with a window of StreamSQL, which no script has
-			}
 			err := joinnode.Check(strings.Replace(frame, "{}", name+" = '"+value+"'", 1))
 			if row[i+1] == "no" {
 				require.ErrorContains(t, err, name, "%s in %s", name, frame)
