@@ -18,7 +18,7 @@ type accumulator interface {
 	// apply adds a row's operands, or takes them away for diff −1.
 	apply(g *groupState, in []operand, diff int64)
 	// appendTo appends the aggregate. The same state gives the same bytes.
-	appendTo(dst row.Row, g *groupState) row.Row
+	appendTo(dst *row.Row, g *groupState)
 }
 
 // limited is an accumulator that cannot take every value.
@@ -77,6 +77,7 @@ type aggregates struct {
 
 	cols    []int // columns that rows are read at, rising
 	numeric []bool
+	whole   []bool    // the column itself is asked for, not only its number
 	in      []operand // of the last row read, by the place of the column in cols
 	offsets []int
 	scratch []byte
@@ -95,10 +96,15 @@ func newAggregates(aggs []Aggregation, appendOnly bool, mismatch func(value.Valu
 	slices.Sort(l.cols)
 	l.cols = slices.Compact(l.cols)
 	l.cols = slices.DeleteFunc(l.cols, func(col int) bool { return col < 0 })
-	l.numeric, l.in = make([]bool, len(l.cols)), make([]operand, len(l.cols))
+	l.numeric, l.whole, l.in = make([]bool, len(l.cols)), make([]bool, len(l.cols)), make([]operand, len(l.cols))
 	for _, g := range aggs {
 		arg, timeAt := l.place(g.Arg), l.place(g.Time)
 		acc := l.accumulator(g, arg, timeAt, appendOnly)
+		for _, at := range []int{arg, timeAt} {
+			if at >= 0 && (g.Distinct || !g.Kind.byNumber()) {
+				l.whole[at] = true
+			}
+		}
 		l.list = append(l.list, acc)
 		if lim, ok := acc.(limited); ok {
 			l.limits = append(l.limits, lim)
@@ -178,6 +184,9 @@ func (l *aggregates) read(r row.Row, diff int64) {
 	for i, col := range l.cols {
 		from, to := l.offsets[col], l.offsets[col+1]
 		x := &l.in[i]
+		if !l.whole[i] && x.setText(row.Row{Enc: r.Enc[from:to:to]}) {
+			continue
+		}
 		x.set(row.Row{Enc: r.Enc[from:to:to], Side: r.Side}, l.numeric[i])
 		if l.numeric[i] && !x.null && x.form == noNumber && diff > 0 && l.mismatch != nil {
 			l.mismatch(x.v)
@@ -227,12 +236,13 @@ func (l *aggregates) done(r row.Row) {
 	}
 }
 
-func (l *aggregates) appendTo(dst row.Row, g *groupState) row.Row {
+func (l *aggregates) appendTo(dst *row.Row, g *groupState) {
 	for _, acc := range l.list {
-		dst = acc.appendTo(dst, g)
+		acc.appendTo(dst, g)
 	}
-	return dst
 }
+
+func appendNull(dst *row.Row) { *dst = row.Append(*dst, value.Value{}) }
 
 // held returns the object at place i, nil when there is none.
 func held[T any](g *groupState, i int) *T {
@@ -295,6 +305,32 @@ func (x *operand) set(col row.Row, numeric bool) {
 	if numeric {
 		x.setNumber(&x.v)
 	}
+}
+
+// setText sets what numeric aggregates need of a column that is a JSON number, as
+// most are, without a Value of it; false for others.
+func (x *operand) setText(col row.Row) bool {
+	text, ok := col.Number(0)
+	return ok && x.setSpelled(text)
+}
+
+// setSpelled sets the number that a JSON number of usual size is.
+func (x *operand) setSpelled(text []byte) bool {
+	switch {
+	case !isInteger(text):
+		f, ok := value.ShortFloat(text)
+		if ok {
+			x.null, x.form, x.decimal = false, decimalForm, f
+		}
+		return ok
+	case len(text) < 16: // within float64's integers, too
+		f, ok := value.ShortFloat(text)
+		if ok {
+			x.null, x.form, x.integer = false, integerForm, wideInt(int64(f))
+		}
+		return ok
+	}
+	return false
 }
 
 func (x *operand) setNumber(v *value.Value) {
@@ -380,7 +416,7 @@ func (a *accumulators) add(r row.Row) bool {
 }
 
 // appendTo appends a column for each aggregation.
-func (a *accumulators) appendTo(dst row.Row) row.Row { return a.l.appendTo(dst, &a.g) }
+func (a *accumulators) appendTo(dst *row.Row) { a.l.appendTo(dst, &a.g) }
 
 // reset forgets all rows.
 func (a *accumulators) reset() { a.g.forget() }

@@ -26,7 +26,7 @@ type Aggregate struct {
 	groups *groups
 
 	changed []groupChange // of the step, in the order of the groups' first change
-	before  []byte        // rows before the step
+	before  row.Row       // columns of the rows before the step, one row after another
 	row     row.Row       // memory of the last row
 
 	// With a TTL the groups are in a list, in the order in which they were
@@ -135,12 +135,12 @@ func (a *Aggregate) touch(ref keyRef) *groupChange {
 	if mark := c.mark(); mark != 0 {
 		return &a.changed[mark-1]
 	}
-	change := groupChange{ref: ref, had: c.groupRows() > 0, from: len(a.before), ts: math.MinInt64}
+	change := groupChange{ref: ref, had: c.groupRows() > 0, from: len(a.before.Enc), ts: math.MinInt64}
 	if change.had {
-		r := a.groups.appendRow(row.Row{Enc: a.before}, ref)
-		a.before, change.side = r.Enc, r.Side
+		a.groups.appendRow(&a.before, ref)
+		change.side, a.before.Side = a.before.Side, nil
 	}
-	change.to = len(a.before)
+	change.to = len(a.before.Enc)
 	a.changed = append(a.changed, change)
 	c.setMark(uint32(len(a.changed)))
 	return &a.changed[len(a.changed)-1]
@@ -159,7 +159,7 @@ func (a *Aggregate) respell(ref keyRef, r row.Row) keyRef {
 }
 
 func (a *Aggregate) rowBefore(c *groupChange) row.Row {
-	return row.Row{Enc: a.before[c.from:c.to:c.to], Side: c.side}
+	return row.Row{Enc: a.before.Enc[c.from:c.to:c.to], Side: c.side}
 }
 
 // EndStep implements Operator.
@@ -168,7 +168,7 @@ func (a *Aggregate) EndStep() {
 		a.emit(&a.changed[i])
 	}
 	clear(a.changed)
-	a.changed, a.before = forget(a.changed), forget(a.before)
+	a.changed, a.before.Enc = forget(a.changed), forget(a.before.Enc)
 	a.relay.pass(a.out)
 }
 
@@ -177,7 +177,8 @@ func (a *Aggregate) emit(change *groupChange) {
 	c := a.groups.keys.cell(change.ref)
 	c.setMark(0)
 	if c.groupRows() > 0 {
-		a.row = a.groups.appendRow(row.Row{Enc: a.row.Enc[:0], Side: a.row.Side[:0]}, change.ref)
+		a.row.Enc, a.row.Side = a.row.Enc[:0], a.row.Side[:0]
+		a.groups.appendRow(&a.row, change.ref)
 	}
 	switch {
 	case c.groupRows() == 0:
@@ -257,7 +258,7 @@ func (a *Aggregate) Stats() Stats {
 	const changeSize = 72
 	return Stats{
 		Rows: a.groups.visible, Keys: a.groups.visible, Fallen: a.fallen,
-		Bytes: a.groups.bytes() + int64(cap(a.changed))*changeSize + int64(cap(a.before)),
+		Bytes: a.groups.bytes() + int64(cap(a.changed))*changeSize + int64(cap(a.before.Enc)),
 	}
 }
 
@@ -308,7 +309,8 @@ func (a *Aggregate) Read(yield func(row.Row) bool) {
 		if c.groupRows() == 0 {
 			return true
 		}
-		r = a.groups.appendRow(row.Row{Enc: r.Enc[:0], Side: r.Side[:0]}, ref)
+		r.Enc, r.Side = r.Enc[:0], r.Side[:0]
+		a.groups.appendRow(&r, ref)
 		return yield(r)
 	})
 }

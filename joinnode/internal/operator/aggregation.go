@@ -53,6 +53,16 @@ var aggregateNames = [aggregateKinds]string{"count", "sum", "avg", "min", "max",
 // String returns the function's name in SQL.
 func (k AggregateKind) String() string { return aggregateNames[k] }
 
+// byNumber tells whether the aggregate asks of its values only whether they are
+// there, and for their number.
+func (k AggregateKind) byNumber() bool {
+	switch k {
+	case AggCount, AggSum, AggAvg, AggStddev, AggStddevSamp, AggVar, AggVarSamp:
+		return true
+	}
+	return false
+}
+
 // ParseAggregate returns the kind with a name in SQL, in any case. The names are
 // those of streamsql.
 func ParseAggregate(name string) (AggregateKind, bool) {

@@ -87,10 +87,11 @@ func (c *collected) remove(col row.Row, id uint64) {
 	}
 }
 
-func (c *collect) appendTo(dst row.Row, g *groupState) row.Row {
+func (c *collect) appendTo(dst *row.Row, g *groupState) {
 	got := held[collected](g, c.object)
 	if got == nil || len(got.values.Enc) == 0 {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
 	var shown map[string]bool
 	if c.distinct {
@@ -111,5 +112,5 @@ func (c *collect) appendTo(dst row.Row, g *groupState) row.Row {
 		text = value.AppendJSON(text, v)
 	})
 	c.l.scratch = append(text, ']')
-	return row.Append(dst, value.OfJSON(c.l.scratch))
+	*dst = row.Append(*dst, value.OfJSON(c.l.scratch))
 }

@@ -13,8 +13,8 @@ type rowCount struct{}
 
 func (rowCount) apply(*groupState, []operand, int64) {}
 
-func (rowCount) appendTo(dst row.Row, g *groupState) row.Row {
-	return row.Append(dst, value.OfInt(g.rows))
+func (rowCount) appendTo(dst *row.Row, g *groupState) {
+	dst.Enc = row.AppendInt(dst.Enc, g.rows)
 }
 
 // count is COUNT(x).
@@ -27,8 +27,8 @@ func (c count) apply(g *groupState, in []operand, diff int64) {
 	}
 }
 
-func (c count) appendTo(dst row.Row, g *groupState) row.Row {
-	return row.Append(dst, value.OfInt(int64(load64(g.fixed[c.at:]))))
+func (c count) appendTo(dst *row.Row, g *groupState) {
+	dst.Enc = row.AppendInt(dst.Enc, int64(load64(g.fixed[c.at:])))
 }
 
 // distinctCount is COUNT(DISTINCT x).
@@ -67,12 +67,12 @@ func (c *distinctCount) apply(g *groupState, in []operand, diff int64) {
 	}
 }
 
-func (c *distinctCount) appendTo(dst row.Row, g *groupState) row.Row {
+func (c *distinctCount) appendTo(dst *row.Row, g *groupState) {
 	n := 0
 	if counts := held[valueCounts](g, c.object); counts != nil {
 		n = len(*counts)
 	}
-	return row.Append(dst, value.OfInt(int64(n)))
+	dst.Enc = row.AppendInt(dst.Enc, int64(n))
 }
 
 func load64(b []byte) uint64     { return binary.LittleEndian.Uint64(b) }

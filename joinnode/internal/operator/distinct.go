@@ -68,7 +68,7 @@ func (d *distinct) show(g *groupState, col row.Row, diff int64) {
 	d.one[d.arg] = operand{}
 }
 
-func (d *distinct) appendTo(dst row.Row, g *groupState) row.Row { return d.of.appendTo(dst, g) }
+func (d *distinct) appendTo(dst *row.Row, g *groupState) { d.of.appendTo(dst, g) }
 
 // limitedDistinct is a distinct of an accumulator with a limit.
 type limitedDistinct struct {

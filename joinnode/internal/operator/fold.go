@@ -83,8 +83,8 @@ func (f *fold) Expand(src row.Row, emit func(cols row.Row)) (bad int) {
 	f.src = row.Row{}
 	for i := range f.groups[:f.used] {
 		g := &f.groups[i]
-		cols := row.AppendRow(row.Row{Enc: f.cols.Enc[:0], Side: f.cols.Side[:0]}, g.key)
-		f.cols = g.acc.appendTo(cols)
+		f.cols = row.AppendRow(row.Row{Enc: f.cols.Enc[:0], Side: f.cols.Side[:0]}, g.key)
+		g.acc.appendTo(&f.cols)
 		if g.n > 0 && (f.cfg.Having == nil || f.cfg.Having(f.cols)) {
 			emit(f.cols)
 		}

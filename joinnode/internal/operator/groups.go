@@ -105,16 +105,16 @@ func (s *groups) keepKey(r row.Row) {
 
 // open makes the group at ref the one at hand, s.g.
 func (s *groups) open(ref keyRef) {
-	c := s.keys.cell(ref)
-	s.n = get32(c[groupMore:])
-	s.g = groupState{
-		rows:  c.groupRows(),
-		fixed: c[s.state : s.state+s.aggs.fixed],
-		more:  s.holdings[s.n],
-	}
+	s.at(s.keys.cell(ref))
 	if s.g.more != nil {
 		s.held -= s.g.more.bytes
 	}
+}
+
+// at makes s.g what the cell c says.
+func (s *groups) at(c cell) {
+	s.n = get32(c[groupMore:])
+	s.g.rows, s.g.fixed, s.g.more = c.groupRows(), c[s.state:s.state+s.aggs.fixed], s.holdings[s.n]
 }
 
 // close puts back what changed of the group at hand, which is at ref.
@@ -290,16 +290,15 @@ func (s *groups) needless(ref keyRef) bool {
 }
 
 // appendRow appends the row of the group at ref.
-func (s *groups) appendRow(dst row.Row, ref keyRef) row.Row {
+func (s *groups) appendRow(dst *row.Row, ref keyRef) {
 	c := s.keys.cell(ref)
-	g := groupState{rows: c.groupRows(), fixed: c[s.state : s.state+s.aggs.fixed], more: s.holdings[get32(c[groupMore:])]}
+	s.at(c)
 	if text, normal := s.keys.text(c); normal {
-		dst = row.AppendRow(dst, g.more.key)
+		*dst = row.AppendRow(*dst, s.g.more.key)
 	} else {
 		dst.Enc = append(dst.Enc, text...)
 	}
-	s.g = g
-	return s.aggs.appendTo(dst, &s.g)
+	s.aggs.appendTo(dst, &s.g)
 }
 
 func (s *groups) bytes() int64 {

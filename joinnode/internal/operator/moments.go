@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 // appendMoment appends the moment of n numbers whose squared distances from
 // their mean add up to squares. It is NULL when a float cannot hold these.
-func appendMoment(dst row.Row, of AggregateKind, n int64, squares float64) row.Row {
+func appendMoment(dst *row.Row, of AggregateKind, n int64, squares float64) {
 	if n == 0 || math.IsNaN(squares) || math.IsInf(squares, 0) {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
 	if of == AggVarSamp || of == AggStddevSamp {
 		n = max(n-1, 1)
@@ -22,7 +22,7 @@ func appendMoment(dst row.Row, of AggregateKind, n int64, squares float64) row.R
 	if of == AggStddev || of == AggStddevSamp {
 		moment = math.Sqrt(moment)
 	}
-	return row.Append(dst, value.OfFloat(moment))
+	dst.Enc = row.AppendFloat(dst.Enc, moment)
 }
 
 // moments are variance and standard deviation of numbers that stay (Welford). The
@@ -55,9 +55,9 @@ func (m *moments) apply(g *groupState, in []operand, _ int64) {
 	store64(b[24:], math.Float64bits(squares))
 }
 
-func (m *moments) appendTo(dst row.Row, g *groupState) row.Row {
+func (m *moments) appendTo(dst *row.Row, g *groupState) {
 	b := g.fixed[m.at : m.at+welfordSize]
-	return appendMoment(dst, m.of, int64(load64(b)), loadFloat(b[24:]))
+	appendMoment(dst, m.of, int64(load64(b)), loadFloat(b[24:]))
 }
 
 // retractableMoments are those of numbers that may leave again.
@@ -98,12 +98,13 @@ func (m *retractableMoments) apply(g *groupState, in []operand, diff int64) {
 	g.more.bytes += int64(len(s.numbers)-before) * spreadEntry
 }
 
-func (m *retractableMoments) appendTo(dst row.Row, g *groupState) row.Row {
+func (m *retractableMoments) appendTo(dst *row.Row, g *groupState) {
 	s := held[spread](g, m.object)
 	if s == nil {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
-	return appendMoment(dst, m.of, s.n, s.squares())
+	appendMoment(dst, m.of, s.n, s.squares())
 }
 
 func (s *spread) apply(x float64, diff int64) {

@@ -72,16 +72,18 @@ func (e *extreme) apply(g *groupState, in []operand, diff int64) {
 	}
 }
 
-func (e *extreme) appendTo(dst row.Row, g *groupState) row.Row {
+func (e *extreme) appendTo(dst *row.Row, g *groupState) {
 	m := held[multiset](g, e.object)
 	if m == nil || len(m.heap) == 0 {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
 	top := m.heap[0].values
+	shown := 0
 	if e.by.last() {
-		return row.AppendRow(dst, top[len(top)-1].col)
+		shown = len(top) - 1
 	}
-	return row.AppendRow(dst, top[0].col)
+	*dst = row.AppendRow(*dst, top[shown].col)
 }
 
 // A multiset has values in an order, from which the least can be told and any
@@ -268,10 +270,11 @@ func (b *best) better(x *operand, in []operand, k *kept) bool {
 	return compareTotal(x.v, k.col.Col(0)) < 0
 }
 
-func (b *best) appendTo(dst row.Row, g *groupState) row.Row {
+func (b *best) appendTo(dst *row.Row, g *groupState) {
 	k := held[kept](g, b.object)
 	if k == nil {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
-	return row.AppendRow(dst, k.col)
+	*dst = row.AppendRow(*dst, k.col)
 }

@@ -80,15 +80,16 @@ func (s *sum) apply(g *groupState, in []operand, diff int64) {
 	}
 }
 
-func (s *sum) appendTo(dst row.Row, g *groupState) row.Row {
+func (s *sum) appendTo(dst *row.Row, g *groupState) {
 	t := s.load(g)
 	switch {
 	case t.decimals != 0:
-		return appendFloat(dst, s.over(1, g, &t))
+		appendFloat(dst, s.over(1, g, &t))
 	case !t.integers.fits():
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+	default:
+		dst.Enc = row.AppendInt(dst.Enc, int64(t.integers.lo))
 	}
-	return row.Append(dst, value.OfInt(int64(t.integers.lo)))
 }
 
 // over returns the sum of integers and decimals, divided by n.
@@ -128,22 +129,24 @@ func (a *average) apply(g *groupState, in []operand, diff int64) {
 	store64(g.fixed[a.at:], load64(g.fixed[a.at:])+uint64(diff))
 }
 
-func (a *average) appendTo(dst row.Row, g *groupState) row.Row {
+func (a *average) appendTo(dst *row.Row, g *groupState) {
 	n := int64(load64(g.fixed[a.at:]))
 	if n == 0 {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
 	t := a.sum.load(g)
-	return appendFloat(dst, a.sum.over(float64(n), g, &t))
+	appendFloat(dst, a.sum.over(float64(n), g, &t))
 }
 
 // appendFloat appends a calculated float; what is not a number is NULL
 // (semantics.md §7).
-func appendFloat(dst row.Row, f float64) row.Row {
+func appendFloat(dst *row.Row, f float64) {
 	if math.IsNaN(f) {
-		return row.Append(dst, value.Value{})
+		appendNull(dst)
+		return
 	}
-	return row.Append(dst, value.OfFloat(f))
+	dst.Enc = row.AppendFloat(dst.Enc, f)
 }
 
 // wide is an integer of 128 bits.

@@ -227,7 +227,8 @@ func (w *Window) emit(b *bucket) {
 			continue
 		}
 		if w.groups.keys.cell(ref).groupRows() > 0 {
-			w.row = w.groups.appendRow(row.Row{Enc: w.row.Enc[:0], Side: w.row.Side[:0]}, ref)
+			w.row.Enc, w.row.Side = w.row.Enc[:0], w.row.Side[:0]
+			w.groups.appendRow(&w.row, ref)
 			w.out.Emit(Record{TS: ts, Diff: 1, Row: w.row})
 			clear(w.row.Side)
 		}

@@ -10,7 +10,7 @@ func (r Row) AppendOffsets(dst []int, n int) []int {
 	for range n {
 		dst = append(dst, off)
 		if off < len(r.Enc) {
-			off = columnAt(r.Enc, off).end
+			off = skip(r.Enc, off)
 		}
 	}
 	return append(dst, off)
