@@ -92,7 +92,7 @@ func (d *Dedup) Process(port int, rec Record) {
 	if current, ok := d.state.get(ref); ok {
 		order, sameTime := d.compare(rec.Row, current)
 		if order > 0 {
-			d.state.touch(ref, rec.TS)
+			d.state.touch(ref)
 			if d.cfg.History && !sameTime {
 				rec.Past = true
 				d.out.Emit(rec)

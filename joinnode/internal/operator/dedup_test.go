@@ -187,16 +187,18 @@ func TestDedupStateTTL(t *testing.T) {
 		return at
 	}
 	require.Equal(t, "never", wake())
-	d.step(inserted(100, "a", 1, 100), inserted(90, "b", 1, 90)) // now() is unknown: their own times count
-	require.Equal(t, int64(100), wake())
-	d.time(95)
-	d.step(inserted(80, "a", 0, 80)) // loses, but touches
-	require.Equal(t, int64(100), wake())
-	d.time(99)
-	require.Empty(t, d.step())
-	d.time(103)
-	require.Equal(t, []string{`emit @103 ["b" int(1) int(90)] retracted`}, d.step())
+	d.step(inserted(100, "a", 1, 100), inserted(90, "b", 1, 90))
+	require.Equal(t, "never", wake(), "now() is unknown")
+	d.time(95) // they count as touched now
 	require.Equal(t, int64(105), wake())
+	d.time(97)
+	d.step(inserted(80, "a", 0, 80)) // loses, but touches
+	require.Equal(t, int64(105), wake())
+	d.time(104)
+	require.Empty(t, d.step())
+	d.time(106)
+	require.Equal(t, []string{`emit @106 ["b" int(1) int(90)] retracted`}, d.step())
+	require.Equal(t, int64(107), wake())
 
 	d.time(120)
 	require.Equal(t, []string{`emit @70 ["a" int(1) int(100)] retracted`, `emit @70 ["a" int(2) int(70)]`}, d.step(inserted(70, "a", 2, 70)),
@@ -213,6 +215,7 @@ func TestDedupStateTTL(t *testing.T) {
 
 	d = drive(t, operator.NewDedup, newest(operator.DedupConfig{TTL: math.MaxInt64}))
 	d.step(inserted(100, "a", 1, 100))
+	d.time(1)
 	_, ok := d.op.Wake(1, math.MaxInt64)
 	require.False(t, ok, "beyond the end of time")
 	d.time(math.MaxInt64)

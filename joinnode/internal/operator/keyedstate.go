@@ -86,17 +86,14 @@ func (s *keyedState) get(ref keyRef) (row.Row, bool) {
 	return s.rows.row(ref)
 }
 
-// touch notes that a record of time ts came for the key at ref, which has a row.
-func (s *keyedState) touch(ref keyRef, ts int64) { s.touched(ref, ts, false) }
+// touch notes that a record came for the key at ref, which has a row.
+func (s *keyedState) touch(ref keyRef) { s.touched(ref, false) }
 
-func (s *keyedState) touched(ref keyRef, ts int64, isNew bool) {
+func (s *keyedState) touched(ref keyRef, isNew bool) {
 	if s.ttl == nil {
 		return
 	}
-	if s.now != unseen {
-		ts = s.now
-	}
-	s.ttl.touch(ref, ts, isNew)
+	s.ttl.touch(ref, s.now, isNew)
 }
 
 // set makes the row that was loaded last, whose key has the cell at ref, the
@@ -105,7 +102,7 @@ func (s *keyedState) touched(ref keyRef, ts int64, isNew bool) {
 func (s *keyedState) set(ref keyRef, ts int64) bool {
 	current, had := s.get(ref)
 	if had && sameRow(current, s.loaded) {
-		s.touch(ref, ts)
+		s.touch(ref)
 		return true
 	}
 	if !s.rows.room() {
@@ -122,7 +119,7 @@ func (s *keyedState) set(ref keyRef, ts int64) bool {
 	s.rows.setMark(at, mark)
 	c := &s.changed[mark-1]
 	c.ref, c.ts = at, ts
-	s.touched(at, ts, !had)
+	s.touched(at, !had)
 	if s.ttl != nil && had && at != ref {
 		s.ttl.enter(at)
 	}

@@ -95,6 +95,7 @@ func TestRowStoreIsAMap(t *testing.T) {
 func TestRowsOfAnotherSizeDoNotLeak(t *testing.T) {
 	const keys, rounds = 1000, 60
 	d := newDedupBench(t, DedupConfig{Keys: 1, TTL: 1 << 40})
+	d.Advance(1, Progress{})
 	rnd := rand.New(rand.NewPCG(1, 2))
 	texts := names(keys)
 	var early int64
@@ -239,6 +240,7 @@ func TestValuesOfReplacedRowsAreCollected(t *testing.T) {
 	require.NoError(t, err)
 	d, err := NewDedup(DedupConfig{Keys: 1, TTL: 10}, fork{table, table})
 	require.NoError(t, err)
+	d.Advance(1, Progress{})
 	var values []weak.Pointer[[64]int]
 	func() {
 		for i := range 12 {
