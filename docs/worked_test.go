@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamjoin/streamjoin/joinnode"
@@ -125,6 +127,7 @@ type player struct {
 	options []joinnode.Option
 	q       *joinnode.Streamsql
 	out     transcript
+	seq     atomic.Uint64 // of the last result of a script, reloads or not
 }
 
 // execute starts a query, whose results go into the transcript.
@@ -133,6 +136,9 @@ func (p *player) execute(sql string) *joinnode.Streamsql {
 	require.NoError(p.t, q.Execute(sql), p.b.String())
 	timed := strings.Contains(sql, "TIMESTAMP")
 	q.AddResultSink(func(r joinnode.Result) {
+		if q.IsTableScript() {
+			assert.Equal(p.t, p.seq.Add(1), r.Seq, "%s: results are numbered without a gap", p.b)
+		}
 		p.out.printf("%s%s%s%s\n", resultMark, ofTable(r), strings.TrimSuffix(strings.TrimPrefix(string(r.JSON), "["), "]"), known(r, timed))
 	})
 	q.AddLateSink(func(r joinnode.LateRow) {
