@@ -11,6 +11,10 @@ type TableConfig struct {
 	Keys int    // the first Keys columns of a row are its key; 0 = it has one row at most
 	Keep bool   // hold the rows, so that they can be read
 	TTL  int64  // STATETTL, ns; 0 = none. The rows are held then, and port 1 is the script's time.
+	// Net promises that of each key a step brings one −1 and one +1 at most, in this
+	// order with nothing between, as Dedup and Aggregate send them and filters and
+	// projections pass them on. Nothing is gathered then, and no rows are held.
+	Net  bool
 	Text string // the table as EXPLAIN shows it
 }
 
@@ -20,6 +24,8 @@ func (cfg *TableConfig) check() error {
 		return fmt.Errorf("%w: table: Keys must not be negative, is %d", ErrConfig, cfg.Keys)
 	case cfg.TTL < 0:
 		return fmt.Errorf("%w: table: TTL must not be negative, is %d", ErrConfig, cfg.TTL)
+	case cfg.Net && (cfg.Keep || cfg.TTL > 0):
+		return fmt.Errorf("%w: table: a table of net changes holds no rows", ErrConfig)
 	}
 	return nil
 }
@@ -37,6 +43,7 @@ type Table struct {
 	cfg   TableConfig
 	out   Output
 	net   netChange
+	pair  netPair     // in the place of net where changes are net
 	state *keyedState // nil when the rows are not held
 	relay relay
 }
@@ -64,8 +71,41 @@ func (t *Table) Advance(port int, p Progress) {
 
 // Process implements Operator.
 func (t *Table) Process(_ int, rec Record) {
-	if !rec.Past {
+	switch {
+	case rec.Past:
+	case t.cfg.Net:
+		t.passOn(&rec)
+	default:
 		t.net.add(&rec)
+	}
+}
+
+// passOn makes changes of net ones.
+func (t *Table) passOn(rec *Record) {
+	if rec.Diff < 0 {
+		t.retract()
+		t.pair.retract(rec)
+		return
+	}
+	if t.pair.is(rec.Row, t.cfg.Keys) {
+		if !t.pair.same(rec.Row) {
+			rec.Change, rec.TS = Updated, max(rec.TS, t.pair.rec.TS)
+			t.out.Emit(*rec)
+		}
+		t.pair.reset()
+		return
+	}
+	t.retract()
+	rec.Change = Inserted
+	t.out.Emit(*rec)
+}
+
+// retract deletes the row whose retraction waits for what takes its place.
+func (t *Table) retract() {
+	if t.pair.waits {
+		t.pair.rec.Change = Deleted
+		t.out.Emit(t.pair.rec)
+		t.pair.reset()
 	}
 }
 
@@ -77,6 +117,7 @@ func (t *Table) EndStep() {
 
 // settle emits the changes of the step.
 func (t *Table) settle() {
+	t.retract()
 	for i := range t.net.keys {
 		res := t.net.result(i)
 		if t.state != nil {

@@ -168,3 +168,64 @@ func byteForByte(r row.Row) string {
 func copied(r row.Row) row.Row {
 	return row.Row{Enc: slices.Clone(r.Enc), Side: slices.Clone(r.Side)}
 }
+
+// TestTableOfNetChanges: where changes are net already, gathering them or not is
+// the same, record for record.
+func TestTableOfNetChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.IntRange(0, 2).Draw(t, "keys")
+		var logs [2]*operatortest.Log
+		var tables [2]*operator.Table
+		for i := range tables {
+			logs[i] = operatortest.NewLog()
+			var err error
+			tables[i], err = operator.NewTable(operator.TableConfig{Keys: keys, Net: i == 1}, logs[i])
+			require.NoError(t, err)
+		}
+		draw := func(key []any) row.Row {
+			return encode(append(slices.Clone(key), drawValue(t), rapid.SampledFrom([]any{1, 1.0, "x"}).Draw(t, "value")))
+		}
+		seen := map[string]bool{}
+		for step := range int64(rapid.IntRange(1, 10).Draw(t, "steps")) {
+			var records []operator.Record
+			clear(seen)
+			for range rapid.IntRange(0, 4).Draw(t, "changes") {
+				key := make([]any, keys)
+				var norm []byte
+				for i := range key {
+					key[i] = drawKey(t)
+					norm = value.AppendKey(norm, encode([]any{key[i]}).Col(0))
+				}
+				if seen[string(norm)] {
+					continue
+				}
+				seen[string(norm)] = true
+				shown := rapid.IntRange(1, 3).Draw(t, "old 1, new 2")
+				if shown&1 != 0 {
+					records = append(records, operator.Record{TS: step, Diff: -1, Row: draw(key)})
+				}
+				if shown&2 != 0 {
+					for i, k := range key {
+						if n, ok := k.(int); ok && rapid.Bool().Draw(t, "another spelling") {
+							key[i] = float64(n)
+						}
+					}
+					records = append(records, operator.Record{TS: step + 1, Diff: 1, Row: draw(key), Nulls: 2, Why: operator.ClosedByIdle})
+				}
+			}
+			for _, table := range tables {
+				for i, rec := range records {
+					rec.Seq = uint64(i)
+					rec.Row = copied(rec.Row)
+					table.Process(0, rec)
+					clear(rec.Row.Enc) // the row was only lent
+					clear(rec.Row.Side)
+				}
+				table.Process(0, operator.Record{TS: step, Diff: 1, Past: true, Row: draw(make([]any, keys))})
+				table.Advance(0, operator.Progress{Seen: step, Low: step})
+				table.EndStep()
+			}
+			require.Equal(t, logs[0].Take(), logs[1].Take())
+		}
+	})
+}

@@ -79,7 +79,7 @@ func TestTableStateTTL(t *testing.T) {
 }
 
 func TestTableConfig(t *testing.T) {
-	for _, cfg := range []operator.TableConfig{{Keys: -1}, {TTL: -1}} {
+	for _, cfg := range []operator.TableConfig{{Keys: -1}, {TTL: -1}, {Net: true, Keep: true}, {Net: true, TTL: 1}} {
 		_, err := operator.NewTable(cfg, operatortest.NewLog())
 		require.ErrorIs(t, err, operator.ErrConfig)
 	}

@@ -25,7 +25,10 @@ func Needed(s *syntax.Script) bool {
 	if !ok {
 		return true
 	}
-	if what, _, only := syntax.ScriptOnly(sel); only && (what != "INTERVAL" || !within(sel)) {
+	if within(sel) {
+		sel = withoutIntervals(sel)
+	}
+	if _, _, only := syntax.ScriptOnly(sel); only {
 		return true
 	}
 	for _, o := range sel.With {
@@ -52,6 +55,32 @@ func Needed(s *syntax.Script) bool {
 // others.
 func within(s *syntax.Select) bool {
 	return slices.ContainsFunc(s.Joins, func(j syntax.Join) bool { return j.Within != nil })
+}
+
+// withoutIntervals returns a copy in which intervals are no longer to be seen.
+func withoutIntervals(s *syntax.Select) *syntax.Select {
+	c := *s
+	hide := func(e syntax.Expr) syntax.Expr {
+		out, err := rewrite(e, func(x syntax.Expr) (syntax.Expr, error) {
+			if i, ok := x.(*syntax.Interval); ok {
+				return &syntax.Null{Pos: i.Pos}, nil
+			}
+			return nil, nil
+		})
+		if err != nil {
+			return e
+		}
+		return out
+	}
+	c.Items, c.Joins = slices.Clone(s.Items), slices.Clone(s.Joins)
+	for i := range c.Items {
+		c.Items[i].Expr = hide(c.Items[i].Expr)
+	}
+	for i := range c.Joins {
+		c.Joins[i].On = hide(c.Joins[i].On)
+	}
+	c.Where, c.Having = hide(s.Where), hide(s.Having)
+	return &c
 }
 
 // streamsqlOnly tells whether a query has windows or functions that only streamsql

@@ -98,7 +98,7 @@ func (n *dedupNode) lower(b *builder) (edge, error) {
 	v, out := b.vertex(n.table, fmt.Sprintf("Dedup %+v", cfg), true, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewDedup(cfg, out)
 	}, in...)
-	out.reader = v
+	out.reader, out.net = v, true
 	return out, nil
 }
 

@@ -189,7 +189,7 @@ func (n *endNode) lower(b *builder) (edge, error) {
 	n.output.Key = n.read.KeyOf
 	n.read.Reader, n.read.View = e.reader, e.view
 	if n.export || e.reader < 0 {
-		cfg := operator.TableConfig{Keys: len(keys), Keep: e.reader < 0, Text: "key (" + joined(n.read.Key) + ")"}
+		cfg := operator.TableConfig{Keys: len(keys), Keep: e.reader < 0, Net: e.net && e.reader >= 0, Text: "key (" + joined(n.read.Key) + ")"}
 		v, _ := b.vertex(n.table.name, "Table "+cfg.Text, cfg.Keep, l, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 			return operator.NewTable(cfg, out)
 		}, e)

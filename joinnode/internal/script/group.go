@@ -166,7 +166,7 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 		c.Mismatch = mismatch(ctx)
 		return operator.NewAggregate(c, out)
 	}, in...)
-	out.reader = v
+	out.reader, out.net = v, true
 	return out, nil
 }
 

@@ -224,6 +224,9 @@ func (q *query) finishGroup(g *group, s *syntax.Select) error {
 // HAVING may use.
 func named(e syntax.Expr, items []syntax.Item) syntax.Expr {
 	out, err := rewrite(e, func(x syntax.Expr) (syntax.Expr, error) {
+		if call, ok := isAggregate(x); ok {
+			return call, nil // takes columns of the rows
+		}
 		if c, ok := x.(*syntax.Column); ok && len(c.Path) == 1 {
 			for i := range items {
 				if items[i].Alias == c.Path[0].Name {

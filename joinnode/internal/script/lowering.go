@@ -160,7 +160,7 @@ func (b *builder) arrange(n node, e edge, cols []column, zone *time.Location) (e
 	_, out := b.vertex(n.base().table, "Project "+list+zoneText(zone), false, layoutOf(cols), func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewProject(func(dst, src row.Row) row.Row { return apply(ctx, dst, src) }, list, out), nil
 	}, e)
-	out.reader = e.reader
+	out.reader, out.net = e.reader, e.net
 	before := e.view
 	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if before != nil {
@@ -180,7 +180,7 @@ func (b *builder) keep(n node, e edge, rs []ref, from []int) edge {
 	_, out := b.vertex(n.base().table, "Project "+list, false, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, from) }, list, out), nil
 	}, e)
-	out.reader = e.reader
+	out.reader, out.net = e.reader, e.net
 	before := e.view
 	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if before != nil {

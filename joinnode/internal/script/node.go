@@ -66,6 +66,7 @@ type edge struct {
 	layout   layout
 	identity string // all that decides its records
 	clocked  bool   // only inputs with arrival time are behind it
+	net      bool   // changes of a key come as TableConfig.Net says
 	// reader is the vertex that holds the rows, −1 for none; view makes a row of the
 	// edge from one of the reader's, nil when they are the same.
 	reader int
