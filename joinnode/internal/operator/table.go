@@ -8,9 +8,9 @@ import (
 
 // TableConfig says what a Table is.
 type TableConfig struct {
-	Keys int    // the first Keys columns of a row are its key; 0 = it has one row at most
-	Keep bool   // hold the rows, so that they can be read
-	TTL  int64  // STATETTL, ns; 0 = none. The rows are held then, and port 1 is the script's time.
+	Keys int   // the first Keys columns of a row are its key; 0 = it has one row at most
+	Keep bool  // hold the rows, so that they can be read
+	TTL  int64 // STATETTL, ns; 0 = none. The rows are held then, and port 1 is the script's time.
 	// Net promises that of each key a step brings one −1 and one +1 at most, in this
 	// order with nothing between, as Dedup and Aggregate send them and filters and
 	// projections pass them on. Nothing is gathered then, and no rows are held.
@@ -43,7 +43,7 @@ type Table struct {
 	cfg   TableConfig
 	out   Output
 	net   netChange
-	pair  netPair     // in the place of net where changes are net
+	list  netList     // in the place of net where changes are net
 	state *keyedState // nil when the rows are not held
 	relay relay
 }
@@ -53,7 +53,7 @@ func NewTable(cfg TableConfig, out Output) (*Table, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	t := &Table{cfg: cfg, out: out, net: newNetChange(cfg.Keys), relay: newRelay()}
+	t := &Table{cfg: cfg, out: out, net: newNetChange(cfg.Keys), list: netList{cols: cfg.Keys}, relay: newRelay()}
 	if cfg.Keep || cfg.TTL > 0 {
 		t.state = newKeyedState(cfg.Keys, cfg.TTL)
 	}
@@ -74,38 +74,9 @@ func (t *Table) Process(_ int, rec Record) {
 	switch {
 	case rec.Past:
 	case t.cfg.Net:
-		t.passOn(&rec)
+		t.list.add(&rec)
 	default:
 		t.net.add(&rec)
-	}
-}
-
-// passOn makes changes of net ones.
-func (t *Table) passOn(rec *Record) {
-	if rec.Diff < 0 {
-		t.retract()
-		t.pair.retract(rec)
-		return
-	}
-	if t.pair.is(rec.Row, t.cfg.Keys) {
-		if !t.pair.same(rec.Row) {
-			rec.Change, rec.TS = Updated, max(rec.TS, t.pair.rec.TS)
-			t.out.Emit(*rec)
-		}
-		t.pair.reset()
-		return
-	}
-	t.retract()
-	rec.Change = Inserted
-	t.out.Emit(*rec)
-}
-
-// retract deletes the row whose retraction waits for what takes its place.
-func (t *Table) retract() {
-	if t.pair.waits {
-		t.pair.rec.Change = Deleted
-		t.out.Emit(t.pair.rec)
-		t.pair.reset()
 	}
 }
 
@@ -117,7 +88,13 @@ func (t *Table) EndStep() {
 
 // settle emits the changes of the step.
 func (t *Table) settle() {
-	t.retract()
+	if t.cfg.Net {
+		for i := range t.list.changes {
+			t.out.Emit(t.list.record(i))
+		}
+		t.list.reset()
+		return
+	}
 	for i := range t.net.keys {
 		res := t.net.result(i)
 		if t.state != nil {
@@ -185,7 +162,7 @@ func (t *Table) Stats() Stats {
 	if t.state != nil {
 		st = t.state.stats()
 	}
-	st.Bytes += t.net.bytes()
+	st.Bytes += t.net.bytes() + t.list.bytes()
 	return st
 }
 
