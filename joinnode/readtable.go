@@ -163,11 +163,14 @@ func (q *scriptQuery) table(name string) (*script.Table, error) {
 		t := &q.program.Tables[i]
 		if t.Name == name {
 			if t.Kind == script.Stream {
-				return nil, fmt.Errorf("%w: %s is a stream, whose rows pass and are not kept; make a state table of it to read it: DISTINCT %s ON key ORDER BY time DESC", ErrUnknownTable, name, name)
+				return nil, fmt.Errorf("%w: %s is a stream, whose rows pass and are not kept; a state table of it can be read: Latest := DISTINCT %s ON key ORDER BY time DESC", ErrUnknownTable, name, name)
 			}
 			return t, nil
 		}
 		known = append(known, t.Name)
+	}
+	if slices.Contains(q.streams(), name) {
+		return nil, fmt.Errorf("%w: %s is an input stream, whose rows pass and are not kept; a state table of it can be read: %s := DISTINCT %s ON key ORDER BY time DESC", ErrUnknownTable, name, name, name)
 	}
 	return nil, fmt.Errorf("%w %q%s", ErrUnknownTable, name, spelling.Hint(name, known))
 }

@@ -56,14 +56,18 @@ var changes = map[operator.Change]ResultType{
 // result renders one row or change for whoever listens.
 func (q *scriptQuery) result(r *pipeline.Result) {
 	out := &q.program.Outputs[r.Output]
-	if q.after != nil { // its last result is out
-		q.seq, q.after = q.after.seq, nil
+	for q.after != nil { // its last result is out
+		q.seq = q.after.seq
+		if q.after = q.after.after; q.seq > 0 {
+			q.after = nil
+		}
 	}
 	q.seq++
 	res := Result{Type: changes[r.Change], Table: out.Name, TS: r.TS, Seq: q.seq}
 	if out.Window {
 		res.WindowEnd = r.TS
 	}
+	res.ClosedBy = r.Why.String()
 	if out.Key != nil {
 		q.key = out.Key.AppendJSON(q.key[:0], r.Row)
 		res.Key = q.key

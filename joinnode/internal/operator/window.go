@@ -16,6 +16,7 @@ import (
 // dropped as Late, or counted as a late version when it is a retraction. Sums
 // overflow as in an Aggregate.
 type Window struct {
+	why    CloseReason // of the rows that leave: NotClosed until Flush
 	cfg    WindowConfig
 	out    Output
 	relay  relay
@@ -229,7 +230,7 @@ func (w *Window) emit(b *bucket) {
 		if w.groups.keys.cell(ref).groupRows() > 0 {
 			w.row.Enc, w.row.Side = w.row.Enc[:0], w.row.Side[:0]
 			w.groups.appendRow(&w.row, ref)
-			w.out.Emit(Record{TS: ts, Diff: 1, Row: w.row})
+			w.out.Emit(Record{TS: ts, Diff: 1, Row: w.row, Why: w.why})
 			clear(w.row.Side)
 		}
 		w.groups.remove(ref)
@@ -252,7 +253,8 @@ func (w *Window) Wake(port int, need int64) (int64, bool) {
 }
 
 // Flush implements Operator: no window stays open.
-func (w *Window) Flush(port int, _ CloseReason) {
+func (w *Window) Flush(_ int, why CloseReason) {
+	w.why = why // their buckets may be incomplete
 	for len(w.open) > 0 {
 		w.emit(w.open[0])
 	}

@@ -156,6 +156,7 @@ func newInputCounts(c *counters, stream string) inputCounts {
 
 // publish implements graph.
 func (g *tableGraph) publish() (dropped int64) {
+	g.nowGauge.set(seenOrZero(g.now))
 	for i := range g.inputs {
 		dropped += g.inputs[i].publish()
 	}

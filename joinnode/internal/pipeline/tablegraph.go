@@ -27,8 +27,9 @@ type tableGraph struct {
 	nowPorts []target // that carry now()
 	follows  []*follower
 	now      int64 // the script's now(); minTime = unknown
-	started  bool  // there was an arrival
-	arrival  bool  // some input has arrival time
+	nowGauge published
+	started  bool // there was an arrival
+	arrival  bool // some input has arrival time
 
 	step       uint64 // number of the step at hand
 	processing bool   // its record is on its way; EndStep is yet to come
@@ -61,6 +62,7 @@ func NewScript(program *script.Program, cfg Config) (*Pipeline, error) {
 	p := newPipeline(cfg)
 	p.out.timed = true
 	g := &tableGraph{p: p, program: program, now: minTime, needs: make([]int64, len(program.Vertices))}
+	g.nowGauge = publishedIn(p.counters.registry, "now", true)
 	for i := range program.Inputs {
 		g.inputs = append(g.inputs, newTableInput(g, i))
 		g.arrival = g.arrival || !g.inputs[i].event

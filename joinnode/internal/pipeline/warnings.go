@@ -44,7 +44,7 @@ var losses = [operator.NumReasons]warning.Loss{
 // tableLosses says so for the tables of a script.
 var tableLosses = [operator.NumReasons]warning.Loss{
 	operator.Late: {Counter: "late_dropped", What: "rows came later than the watermark and were dropped",
-		Todo: "set or enlarge MAXOUTOFORDERNESS of their stream (of a WITHIN join: WITHIN), or mend the source's order"},
+		Todo: "set or enlarge MAXOUTOFORDERNESS of their stream (of a WITHIN join: WITHIN), say which field is its time with IMPORT … TIMESTAMP, or mend the source's order"},
 	operator.BadTimestamp: {Counter: "bad_timestamp", What: "rows whose time window is unknown were dropped",
 		Todo: "check the field that the window is made of, and TIMEUNIT"},
 	operator.RowsGate:   losses[operator.RowsGate],

@@ -137,6 +137,9 @@ func Build(s *syntax.Script, gates plan.Gates) (*Program, error) {
 func (b *builder) importStream(st *syntax.Import) error {
 	name := st.Name.Name
 	if t := b.tables[name]; t != nil {
+		if in, ok := t.node.(*inputNode); ok && in.imported && !t.define {
+			return b.errorf(st.Name.Pos, plan.ErrDuplicateName, "write all its options in one IMPORT", "%s is imported twice", name)
+		}
 		hint := "IMPORT stands before the statements that read the stream"
 		if t.define {
 			hint = name + " is a table by now: IMPORT stands before its definition"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
+	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 // Explain prints the tables in order of definition, each with its kind, its key,
@@ -77,6 +78,9 @@ func (in *Input) describe() string {
 		return s + "; arrival time"
 	}
 	s += "; event time from " + in.TimeText
+	if in.Unit != value.AutoUnit {
+		s += " in " + unitText(in.Unit)
+	}
 	if in.Disorder > 0 {
 		s += ", " + syntax.FormatDuration(in.Disorder) + " out of order"
 	}
@@ -84,4 +88,22 @@ func (in *Input) describe() string {
 		return s + ", idle after " + syntax.FormatDuration(in.IdleTimeout)
 	}
 	return s + ", never idle"
+}
+
+func unitText(u value.Unit) string {
+	switch u {
+	case value.Nanosecond:
+		return "ns"
+	case value.Microsecond:
+		return "us"
+	case value.Millisecond:
+		return "ms"
+	case value.Second:
+		return "seconds"
+	case value.Minute:
+		return "minutes"
+	case value.Hour:
+		return "hours"
+	}
+	return "days"
 }

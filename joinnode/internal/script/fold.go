@@ -162,6 +162,11 @@ func (q *query) fold(s *syntax.Select, parent, alias string) (*foldNode, []field
 	if n.having, err = sub.overGroup(g, named(s.Having, s.Items)); err != nil {
 		return nil, nil, err
 	}
+	if n.having != nil {
+		if err := q.b.checkStable(n.having); err != nil {
+			return nil, nil, err
+		}
+	}
 	for i := range g.calls {
 		if g.calls[i].arg, err = rename(g.calls[i].arg); err != nil {
 			return nil, nil, err

@@ -79,6 +79,7 @@ func (q *query) grouping(s *syntax.Select, items []item) (*group, error) {
 				return nil, q.b.errorf(e.Position(), ErrUnsupported, "group by one, and by the other in a table over its result", "a query has one time window, this is the second")
 			}
 			n.bucket = len(n.groups)
+			q.warnOfWindow(c)
 		} else if hasWindow(b) {
 			return nil, q.b.errorf(e.Position(), ErrUnsupported, "group by endOf…(time) itself and compute with it in the SELECT list", "a time window cannot be part of a grouping expression")
 		}
@@ -88,6 +89,21 @@ func (q *query) grouping(s *syntax.Select, items []item) (*group, error) {
 		q.ttlUsed = true
 	}
 	return g, nil
+}
+
+// warnOfWindow warns of a time window by a field that is not the time of its rows:
+// what the watermark says of that is nothing the field keeps to.
+func (q *query) warnOfWindow(c *syntax.Call) {
+	col, ok := c.Args[0].(*syntax.Column)
+	if !ok || q.node.timing(ref(col.Path)).row {
+		return
+	}
+	for _, s := range q.sources {
+		if in := inputOf(s.node); in != nil && in.time == nil && col.Path[0].Name == s.alias {
+			q.b.warnf("%s(%s): %s has arrival time, so the window closes by the clock; IMPORT %s TIMESTAMP %s makes the field its time",
+				c.Name, visible(text(ref(col.Path))), in.name, in.name, text(ref(col.Path[1:])))
+		}
+	}
 }
 
 func hasWindow(e syntax.Expr) bool {
@@ -210,6 +226,11 @@ func (q *query) finishGroup(g *group, s *syntax.Select) error {
 	having, err := q.overGroup(g, named(s.Having, s.Items))
 	if err != nil {
 		return err
+	}
+	if having != nil {
+		if err := q.b.checkStable(having); err != nil {
+			return err
+		}
 	}
 	g.node.calls = g.calls
 	n := add(q.b, g.node)

@@ -81,6 +81,9 @@ func (q *query) bindOn(j *syntax.Join, alias string) ([]syntax.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.b.checkStable(e); err != nil {
+		return nil, err
+	}
 	return conjuncts(e), q.checkScalar(e)
 }
 
@@ -136,6 +139,21 @@ func (n *joinNode) onKey(side int) bool {
 	return true
 }
 
+// partner returns the column of the left side that ON makes equal to a key column of
+// the right one, as which users may know it; the column itself when there is none.
+func (n *joinNode) partner(k ref) ref {
+	for i, e := range n.pairs[1] {
+		right, ok := e.(*syntax.Column)
+		if !ok || !equal(n.in[1].provide(ref(right.Path)), n.in[1].provide(k)) {
+			continue
+		}
+		if left, ok := n.pairs[0][i].(*syntax.Column); ok {
+			return n.in[0].provide(ref(left.Path))
+		}
+	}
+	return k
+}
+
 // decide chooses between the rows of now and the version as of the stream row's
 // time (docs/tables.md, "Joins").
 func (q *query) decide(n *joinNode, j *syntax.Join, t *table, related bool) error {
@@ -148,6 +166,10 @@ func (q *query) decide(n *joinNode, j *syntax.Join, t *table, related bool) erro
 	if j.Temporal {
 		return q.temporalJoin(n, j, t, mixed, state, keyed)
 	}
+	if mixed && !keyed && !related && !j.Explicit && q.ttl == 0 {
+		q.b.warnf("JOIN %s is not on the whole key (%s), so it gives the rows as of now and keeps every row of the stream; WITH (STATETTL = '1d') bounds that",
+			t.name, joined(keyNames(n.in[state].keys())))
+	}
 	if !mixed || !keyed || related || j.Explicit || state == 0 && (n.left || len(q.sources) > 2) {
 		return nil // relational
 	}
@@ -156,6 +178,31 @@ func (q *query) decide(n *joinNode, j *syntax.Join, t *table, related bool) erro
 			"JOIN of a stream and a state table on its key takes the version as of the row's time, but the versions of %s do not follow event time: %s", q.stateName(n, t, state), why)
 	}
 	n.asOf(state)
+	q.warnOfArrival(n)
+	return nil
+}
+
+// warnOfArrival warns of a stream by arrival time that is joined with versions by
+// event time: its rows would take the version of when they came.
+func (q *query) warnOfArrival(n *joinNode) {
+	in := inputOf(n.in[0])
+	if in == nil || in.time != nil || !keepsHistory(n.in[1]) {
+		return
+	}
+	q.b.warnf("%s has arrival time, so its rows take the version of when they came; IMPORT %s TIMESTAMP field declares the time that they carry", in.name, in.name)
+}
+
+// inputOf returns the only input behind n, nil when there are several.
+func inputOf(n node) *inputNode {
+	for n != nil {
+		if in, ok := n.(*inputNode); ok {
+			return in
+		}
+		if len(n.inputs()) != 1 {
+			return nil
+		}
+		n = n.inputs()[0]
+	}
 	return nil
 }
 
@@ -195,6 +242,7 @@ func (q *query) temporalJoin(n *joinNode, j *syntax.Join, t *table, mixed bool, 
 			"TEMPORAL JOIN takes the version as of the row's time, but the versions of %s do not follow event time: %s", q.stateName(n, t, state), why)
 	}
 	n.asOf(state)
+	q.warnOfArrival(n)
 	return nil
 }
 
@@ -215,6 +263,13 @@ func (q *query) identify(n *joinNode, t *table) {
 	default:
 		if n.in[0].kind() == State && n.in[1].kind() == State && n.onKey(1) {
 			own = nil // each row on the left meets one on the right
+		}
+		if !n.left {
+			for i := range own {
+				if p := n.partner(own[i]); keyName(p) == keyName(own[i]) {
+					own[i] = p
+				}
+			}
 		}
 		q.ident = append(q.ident[:len(q.ident):len(q.ident)], own...)
 		n.ident = q.ident

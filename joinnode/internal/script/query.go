@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamjoin/streamjoin/internal/spelling"
@@ -114,6 +115,9 @@ func (q *query) resolve(c *syntax.Column) (ref, error) {
 	if first.Name == "@" && !first.Quoted {
 		return nil, q.b.errorf(c.Pos, plan.ErrUnknownName, "@ is the parent row in Parent.name := SELECT … FROM @ …", "there is no parent row here")
 	}
+	if len(c.Path) > 1 && !c.Path[1].IsIndex && q.visibleSources() > 1 && !q.isField(first.Name) {
+		return nil, q.b.unknown(c.Pos, "alias", first.Name, q.aliases(), "the aliases here: "+q.aliasList()+"; a field inside another is written alias."+text(ref(c.Path)))
+	}
 	s, err := q.owner(first.Name, c)
 	if err != nil {
 		return nil, err
@@ -157,6 +161,23 @@ func (q *query) owner(name string, c *syntax.Column) (*source, error) {
 		return nil, q.b.unknown(c.Pos, "column", name, known, "write alias.column; the aliases here: "+q.aliasList())
 	}
 	return nil, q.b.errorf(c.Pos, plan.ErrUnknownName, "write "+found[0].alias+"."+name+" or "+found[1].alias+"."+name, "column %q is ambiguous", name)
+}
+
+func (q *query) aliases() []string {
+	var list []string
+	for _, s := range q.sources {
+		if s.alias[0] != 0 {
+			list = append(list, s.alias)
+		}
+	}
+	return list
+}
+
+func (q *query) visibleSources() int { return len(q.aliases()) }
+
+// isField tells whether a source is known to have a column of the name.
+func (q *query) isField(name string) bool {
+	return slices.ContainsFunc(q.sources, func(s source) bool { return slices.Contains(s.schema.fields, name) })
 }
 
 func (q *query) aliasList() string {

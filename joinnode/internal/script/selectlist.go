@@ -227,6 +227,13 @@ func (q *query) keyColumns(p *projectNode) {
 // its alias where another column has that.
 func (p *projectNode) label(k ref) string {
 	name := keyName(k)
+	if e := groupingOf(p.in, k); e != nil {
+		if c, ok := e.(*syntax.Column); ok {
+			name = keyName(ref(c.Path))
+		} else {
+			name = visible(syntax.PrintExpr(e))
+		}
+	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.fields, func(f field) bool { return f.name == name }) ||
 			slices.ContainsFunc(p.keyRefs, func(r ref) bool { return keyName(r) == name })
@@ -238,6 +245,21 @@ func (p *projectNode) label(k ref) string {
 		name += "_"
 	}
 	return name
+}
+
+// groupingOf returns the grouping that a column of groups is, nil for any other.
+func groupingOf(n node, k ref) syntax.Expr {
+	switch n := n.(type) {
+	case *filterNode:
+		return groupingOf(n.in, k)
+	case *groupNode:
+		for i, e := range n.groups {
+			if equal(k, refOf(numbered(hiddenGroup, i))) {
+				return e
+			}
+		}
+	}
+	return nil
 }
 
 // distinct is SELECT DISTINCT: a state of all different rows.

@@ -250,7 +250,10 @@ func rounded(v any) any {
 type fold struct{ rows map[string]folded }
 
 // folded is a row as it was sent and as it is compared.
-type folded struct{ exact, spelled string }
+type folded struct {
+	exact, spelled string
+	nulls          string // a member that is null is another row to whoever gets it than none
+}
 
 func newFold() *fold { return &fold{map[string]folded{}} }
 
@@ -258,7 +261,12 @@ func newFold() *fold { return &fold{map[string]folded{}} }
 // was not there, an update that differs, a delete of the last row.
 func (f *fold) apply(m Message, spell func(map[string]any) string) error {
 	last, present := f.rows[m.Key]
-	row := folded{rowText(normal(m.Row).(object)), spell(m.Row)}
+	row := folded{exact: rowText(normal(m.Row).(object)), spelled: spell(m.Row)}
+	for _, v := range m.Row {
+		if v == nil {
+			row.nulls += "∅"
+		}
+	}
 	switch m.Change {
 	case "insert":
 		if present {
@@ -269,7 +277,7 @@ func (f *fold) apply(m Message, spell func(map[string]any) string) error {
 		if !present {
 			return fmt.Errorf("update of key %s, which is not there: %s", m.Key, row.exact)
 		}
-		if last.exact == row.exact {
+		if last.exact == row.exact && len(last.nulls) == len(row.nulls) {
 			return fmt.Errorf("update of key %s changes nothing: %s", m.Key, row.exact)
 		}
 		f.rows[m.Key] = row
