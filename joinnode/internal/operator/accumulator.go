@@ -389,18 +389,13 @@ type accumulators struct {
 	g groupState
 }
 
-// newAccumulators returns accumulators of nothing. appendOnly says that no row
-// is ever taken away.
-func newAccumulators(aggs []Aggregation, appendOnly bool) *accumulators {
-	return accumulatorsOf(newAggregates(aggs, appendOnly, nil))
-}
-
+// accumulatorsOf returns accumulators of nothing.
 func accumulatorsOf(l *aggregates) *accumulators {
 	return &accumulators{l: l, g: groupState{fixed: make([]byte, l.fixed)}}
 }
 
 // another returns accumulators of nothing for the same aggregations, cheaper than
-// newAccumulators. Both must be used by one goroutine.
+// accumulatorsOf. Both must be used by one goroutine.
 func (a *accumulators) another() *accumulators { return accumulatorsOf(a.l) }
 
 // add takes a row. It returns false, and the row is not counted, when a sum of

@@ -97,7 +97,8 @@ func (c *collect) appendTo(dst *row.Row, g *groupState) {
 	if c.distinct {
 		shown = map[string]bool{}
 	}
-	text := append(c.l.scratch[:0], '[')
+	text := c.l.scratch[:0]
+	text = append(text, '[')
 	got.values.Walk(func(i int, v value.Value) {
 		if c.distinct {
 			key := string(value.AppendKey(nil, v))
@@ -111,6 +112,7 @@ func (c *collect) appendTo(dst *row.Row, g *groupState) {
 		}
 		text = value.AppendJSON(text, v)
 	})
-	c.l.scratch = append(text, ']')
+	text = append(text, ']')
+	c.l.scratch = text
 	*dst = row.Append(*dst, value.OfJSON(c.l.scratch))
 }

@@ -199,7 +199,8 @@ func (j *RelationalJoin) pair(i int) {
 	mine.of(here.row(e), j.cfg.Keys[c.port])
 	var framed []byte // the key of the partner that the composite was framed with
 	cell := j.keys.cell(keyRef(get32(e.extra()[chainCell:])))
-	for at, next := keyRef(cell.first(other)), keyRef(0); at != 0; at = next {
+	var next keyRef
+	for at := keyRef(cell.first(other)); at != 0; at = next {
 		q := there.entry(at)
 		next = keyRef(get32(q.extra()[chainNext:]))
 		j.stats.Visited++

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
@@ -72,7 +73,7 @@ func (n *unnestNode) lower(b *builder) (edge, error) {
 	if err != nil {
 		return edge{}, err
 	}
-	l := append(elements.edge.layout[:len(elements.edge.layout):len(elements.edge.layout)], read...)
+	l := slices.Concat(elements.edge.layout, layout(read))
 	if ordinal {
 		l = append(l, refOf(n.alias, hiddenIndex))
 	}

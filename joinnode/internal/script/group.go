@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -279,7 +280,7 @@ func (n *foldNode) lower(b *builder) (edge, error) {
 	if err != nil {
 		return edge{}, err
 	}
-	inner := append(elements.edge.layout[:len(elements.edge.layout):len(elements.edge.layout)], n.read.list...)
+	inner := slices.Concat(elements.edge.layout, layout(n.read.list))
 	scope := b.scopeOf(inner, n, n.zone)
 	cols, aggs, l := groupColumns(n.groups, n.calls)
 	exprs := make([]eval.Expr, len(cols))

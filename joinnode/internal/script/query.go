@@ -10,7 +10,6 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/operator"
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
-	"github.com/streamjoin/streamjoin/joinnode/internal/value"
 )
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -372,10 +371,4 @@ func (q *query) streamOn(s *syntax.StreamOn) error {
 	on := map[syntax.ChangeKind]operator.Change{syntax.OnAdd: operator.Inserted, syntax.OnUpdate: operator.Updated, syntax.OnDelete: operator.Deleted}
 	q.node = add(q.b, &streamOnNode{in: inner.node, on: on[s.On]})
 	return nil
-}
-
-// unitIn is the unit of a time that a bound expression computes over the query's
-// rows.
-func (q *query) unitIn(e syntax.Expr) value.Unit {
-	return eval.UnitOf(e, eval.Scope{Unit: unitsOf(q.node), Zone: q.zone})
 }

@@ -223,6 +223,8 @@ func TestOneSelectIsWhatParseMakesOfIt(t *testing.T) {
 			return
 		}
 		require.ErrorContains(t, err, what+" is for table scripts")
-		require.Equal(t, at, err.(*Error).Pos)
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, at, e.Pos)
 	})
 }

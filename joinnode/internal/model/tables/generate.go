@@ -186,7 +186,6 @@ func (s *source) kind(name string) byte {
 }
 
 // The sources that statements need.
-func anything(*source) bool    { return true }
 func stream(s *source) bool    { return !s.state }
 func state(s *source) bool     { return s.state }
 func timed(s *source) bool     { return !s.state && s.time != "" }

@@ -58,11 +58,11 @@ func (a *aggregate) of(rows []*record) any {
 			continue
 		}
 		if a.distinct {
-			if k := text(v); seen[k] {
+			k := text(v)
+			if seen[k] {
 				continue
-			} else {
-				seen[k] = true
 			}
+			seen[k] = true
 		}
 		in = append(in, sample{v, r.ts, r.seq})
 	}

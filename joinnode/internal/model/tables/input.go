@@ -50,10 +50,11 @@ func (in *input) configure(options []syntax.Option) error {
 		case "TIMESTAMP":
 			in.field = strings.Split(o.Value, ".")
 		case "TIMEUNIT":
-			ok := false
-			if in.unit, ok = units[strings.ToLower(o.Value)]; !ok {
+			unit, ok := units[strings.ToLower(o.Value)]
+			if !ok {
 				return fmt.Errorf("unknown unit %q", o.Value)
 			}
+			in.unit = unit
 		case "MAXOUTOFORDERNESS":
 			in.disorder, err = duration(o.Value)
 			in.node.disorder = in.disorder

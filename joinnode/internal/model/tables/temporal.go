@@ -119,11 +119,12 @@ func (b *builder) temporalJoin(l, r *node, by lookup) *node {
 			waiting = waiting[1:]
 			var v version
 			if key, ok := by.key(x); ok {
-				lost := false
-				if v, lost = line.at(key, x.ts); lost {
+				found, lost := line.at(key, x.ts)
+				if lost {
 					n.drop("late", x.ts, x.parts[0].row)
 					continue
 				}
+				v = found
 				given = append(given, answer{key, x.ts})
 			}
 			out := &record{key: x.key, ts: x.ts, seq: b.e.next()}
