@@ -219,5 +219,5 @@ func TestWindows(t *testing.T) {
 	r.put(t, r.at("in", 1, 7, 9*ms))
 	require.Equal(t, []string{fmt.Sprintf(`late 0 out late ts=9ms wm=10ms {"k":1,"ts":%d,"v":7}`, epoch+9*ms)}, r.drain(t))
 	r.Stop()
-	require.Equal(t, []string{`out {"k":1,"end":` + end(19) + `,"n":2} @19ms`}, r.take())
+	require.Equal(t, []string{`out {"k":1,"end":` + end(19) + `,"n":2} @19ms stop`}, r.take())
 }

@@ -157,7 +157,7 @@ func TestEveryCounterOfAScriptIsThereFromTheStart(t *testing.T) {
 	s.table("Latest", latest)
 	s.within("Pairs", second, false, in, s.input("b", eventTime))
 	r := s.run(t)
-	want := []string{"input_count", "output_count", "input_dropped_count", "dropped_count", "refused_after_stop"}
+	want := []string{"input_count", "output_count", "input_dropped_count", "dropped_count", "refused_after_stop", "now"}
 	for _, in := range []string{"a", "b"} {
 		for _, name := range strings.Fields("bad_timestamp future_timestamp input_dropped watermark idle") {
 			want = append(want, fmt.Sprintf("input_%s_%s", in, name))
