@@ -1,14 +1,12 @@
 package operator
 
-import (
-	"github.com/streamjoin/streamjoin/joinnode/internal/row"
-	"github.com/streamjoin/streamjoin/joinnode/internal/value"
-)
+import "github.com/streamjoin/streamjoin/joinnode/internal/row"
 
-// StampConfig says what a Stamp appends.
+// StampConfig says what a Stamp appends, and to what.
 type StampConfig struct {
-	TS  bool // the record's time, ns since the epoch
-	Seq bool // the record's order of entry on the edge
+	TS   bool // the record's time, ns since the epoch
+	Seq  bool // the record's order of entry on the edge
+	Keep int  // of the row the first Keep columns stay; 0 = all
 }
 
 // Stamp makes the time and the order of entry of a record columns of its row, so
@@ -17,7 +15,7 @@ type StampConfig struct {
 type Stamp struct {
 	cfg StampConfig
 	out Output
-	row row.Row // memory of the last row
+	enc []byte // memory of the last row's columns
 }
 
 // NewStamp returns a stamp. It appends one Int column for each choice of cfg, TS
@@ -32,16 +30,18 @@ func (s *Stamp) Advance(_ int, p Progress) { s.out.Advance(p) }
 // Process implements Operator.
 func (s *Stamp) Process(_ int, rec Record) {
 	// The new columns have no Go values, so the row's own Side serves on.
-	s.row.Enc = append(s.row.Enc[:0], rec.Row.Enc...)
-	s.row.Side = rec.Row.Side
+	end := len(rec.Row.Enc)
+	if s.cfg.Keep > 0 {
+		end = rec.Row.Offset(s.cfg.Keep)
+	}
+	s.enc = append(s.enc[:0], rec.Row.Enc[:end]...)
 	if s.cfg.TS {
-		s.row = row.Append(s.row, value.OfInt(rec.TS))
+		s.enc = row.AppendInt(s.enc, rec.TS)
 	}
 	if s.cfg.Seq {
-		s.row = row.Append(s.row, value.OfInt(int64(rec.Seq)))
+		s.enc = row.AppendInt(s.enc, int64(rec.Seq))
 	}
-	rec.Row = s.row
-	s.row.Side = nil
+	rec.Row.Enc = s.enc
 	s.out.Emit(rec)
 }
 

@@ -36,6 +36,11 @@ func TestStampAppendsTimeAndOrder(t *testing.T) {
 			"emit @4 [map[string]interface {}(map[x:1]) " + test.want + "] retracted past",
 		}, log.Take())
 		require.Equal(t, operator.Description{Name: "Stamp", Lines: test.line}, s.Describe())
+		test.cfg.Keep = 1
+		kept, err := operator.NewStamp(test.cfg, log)
+		require.NoError(t, err)
+		kept.Process(0, numbered(4))
+		require.Equal(t, []string{`emit @4 [int(4) ` + test.want + "] nulls=10 closed=idle"}, log.Take())
 		at, ok := s.Wake(0, 5)
 		require.True(t, ok)
 		require.Equal(t, int64(5), at)

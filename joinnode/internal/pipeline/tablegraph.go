@@ -170,6 +170,9 @@ func (g *tableGraph) link() {
 				g.ahead.add(v.op, port.Index, n)
 			case script.FromVertex:
 				port.from = g.vertices[port.Index].out
+				if port.Shown && port.origin >= 0 {
+					g.ahead.add(v.op, port.origin, n)
+				}
 			}
 			port.from.targets = append(port.from.targets, to)
 			if port.follow != nil {

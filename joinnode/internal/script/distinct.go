@@ -98,7 +98,8 @@ func (n *dedupNode) lower(b *builder) (edge, error) {
 	v, out := b.vertex(n.table, fmt.Sprintf("Dedup %+v", cfg), true, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewDedup(cfg, out)
 	}, in...)
-	out.reader, out.net = v, true
+	out.reader, out.net, out.lead = v, true, min(e.lead, len(n.on))
+	b.lookedUp(v, 0, len(n.on), e)
 	return out, nil
 }
 

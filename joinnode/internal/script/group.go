@@ -151,11 +151,12 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 		return func(value.Value) { ctx.TypeMismatch++ }
 	}
 	if n.bucket >= 0 {
-		_, out := b.vertex(n.table, fmt.Sprintf("Window %d %s", n.bucket, what), true, l, func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
+		v, out := b.vertex(n.table, fmt.Sprintf("Window %d %s", n.bucket, what), true, l, func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
 			c := cfg
 			c.Mismatch = mismatch(ctx)
 			return operator.NewWindow(operator.WindowConfig{AggregateConfig: c, Bucket: n.bucket}, out)
 		}, e)
+		b.lookedUp(v, 0, len(n.groups), e)
 		return out, nil
 	}
 	in := []edge{e}
@@ -167,7 +168,8 @@ func (n *groupNode) lower(b *builder) (edge, error) {
 		c.Mismatch = mismatch(ctx)
 		return operator.NewAggregate(c, out)
 	}, in...)
-	out.reader, out.net = v, true
+	out.reader, out.net, out.lead = v, true, min(e.lead, len(n.groups))
+	b.lookedUp(v, 0, len(n.groups), e)
 	return out, nil
 }
 

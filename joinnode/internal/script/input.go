@@ -52,7 +52,7 @@ func (n *inputNode) lower(b *builder) (edge, error) {
 	in.Paths = append([]row.Path(nil), l...)
 	in.Shape = keptShape(l)
 	b.program.Inputs = append(b.program.Inputs, in)
-	return edge{port: Port{From: FromInput, Index: len(b.program.Inputs) - 1}, layout: l, clocked: n.time == nil, reader: -1,
+	return edge{port: Port{From: FromInput, Index: len(b.program.Inputs) - 1}, layout: l, clocked: n.time == nil, reader: -1, lead: len(l),
 		identity: fmt.Sprintf("input %s (%s) time %s %d %s", n.name, strings.Join(l.texts(), ","), n.timeText, n.unit, n.disorder)}, nil
 }
 
@@ -106,9 +106,14 @@ func (n *stampNode) lower(b *builder) (edge, error) {
 	if !cfg.TS && !cfg.Seq {
 		return e, nil
 	}
-	_, out := b.vertex(n.table, fmt.Sprintf("Stamp %t %t", cfg.TS, cfg.Seq), cfg.Seq, l,
+	if last := len(e.layout) - 1; last > 0 && !n.wanted.seen[text(e.layout[last])] { // the time column, which an input adds
+		cfg.Keep = last
+		l = append(e.layout[:last:last], l[len(e.layout):]...)
+	}
+	_, out := b.vertex(n.table, fmt.Sprintf("Stamp %+v", cfg), cfg.Seq, l,
 		func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 			return operator.NewStamp(cfg, out)
 		}, e)
+	out.lead = min(e.lead, len(l))
 	return out, nil
 }

@@ -161,11 +161,12 @@ func (n *joinNode) lower(b *builder) (edge, error) {
 	switch n.how {
 	case temporal:
 		cfg := operator.TemporalJoinConfig{Keys: keys, Keep: kept, Left: n.left, Out: out, Text: txt}
-		_, res := b.vertex(n.table, "TemporalJoin "+what, true, l, func(ctx *eval.Context, o operator.Output) (operator.Operator, error) {
+		v, res := b.vertex(n.table, "TemporalJoin "+what, true, l, func(ctx *eval.Context, o operator.Output) (operator.Operator, error) {
 			c := cfg
 			c.Residual = holds(rest, ctx)
 			return operator.NewTemporalJoin(c, o)
 		}, e[0], e[1])
+		b.lookedUpBySides(v, keys, e)
 		return res, nil
 	case interval:
 		return n.lowerInterval(b, e, keys, kept, out, l, txt, what, rest)
@@ -182,6 +183,13 @@ func (n *joinNode) lower(b *builder) (edge, error) {
 	}, in...)
 	res.reader = v
 	return res, nil
+}
+
+// lookedUpBySides is lookedUp for both ports of a join.
+func (b *builder) lookedUpBySides(v int, keys [2]int, e [2]edge) {
+	for s := range e {
+		b.lookedUp(v, s, keys[s], e[s])
+	}
 }
 
 // kept is how long an interval join keeps the rows of both sides, by the time of
@@ -220,11 +228,12 @@ func (n *joinNode) lowerInterval(b *builder, e [2]edge, keys, kept [2]int, out [
 		if s == 0 && n.behind > 0 {
 			continue // composite rows come in time, and their side does not idle (semantics.md §4, §5)
 		}
-		late := within
+		late, lead := within, e[s].lead
 		var v int
 		v, e[s] = b.vertex(n.table, fmt.Sprintf("Lateness %d follow %d", late, n.follow), true, e[s].layout, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
 			return operator.NewLateness(late, "", o)
 		}, e[s])
+		e[s].lead = lead
 		b.program.Vertices[v].Ports[0].Follow = n.follow
 	}
 	cfg := operator.JoinConfig{Within: within, Left: n.left, LeftRetention: within, RightRetention: within + n.behind, Clocked: clocked, Keys: keys, Keep: kept, Out: out, RightSource: 1, Text: txt,
@@ -233,9 +242,10 @@ func (n *joinNode) lowerInterval(b *builder, e [2]edge, keys, kept [2]int, out [
 		cfg.Lower, cfg.Upper, cfg.Between = n.lo, n.hi, true
 	}
 	what += fmt.Sprintf(" bounds %d %d retention %d clocked %t gates %+v", n.lo, n.hi, cfg.RightRetention, clocked, b.gates)
-	_, res := b.vertex(n.table, "IntervalJoin "+what, true, l, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
+	v, res := b.vertex(n.table, "IntervalJoin "+what, true, l, func(_ *eval.Context, o operator.Output) (operator.Operator, error) {
 		return operator.NewIntervalJoin(cfg, o)
 	}, e[0], e[1])
+	b.lookedUpBySides(v, keys, e)
 	if rest == nil {
 		return res, nil
 	}

@@ -160,7 +160,7 @@ func (b *builder) arrange(n node, e edge, cols []column, zone *time.Location) (e
 	_, out := b.vertex(n.base().table, "Project "+list+zoneText(zone), false, layoutOf(cols), func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewProject(func(dst, src row.Row) row.Row { return apply(ctx, dst, src) }, list, out), nil
 	}, e)
-	out.reader, out.net = e.reader, e.net
+	out.reader, out.net, out.lead = e.reader, e.net, leading(from, e.lead)
 	before := e.view
 	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if before != nil {
@@ -174,13 +174,29 @@ func (b *builder) arrange(n node, e edge, cols []column, zone *time.Location) (e
 	return out, nil
 }
 
+// leading returns how many columns of a projection are the same ones of its
+// input, up to most.
+func leading(from []int, most int) int {
+	n := 0
+	for n < min(len(from), most) && from[n] == n {
+		n++
+	}
+	return n
+}
+
+// lookedUp notes that vertex v looks the records of a port up by their first keys
+// columns.
+func (b *builder) lookedUp(v, port, keys int, e edge) {
+	b.program.Vertices[v].Ports[port].Shown = keys > 0 && keys <= e.lead
+}
+
 // keep projects e to some of its columns.
 func (b *builder) keep(n node, e edge, rs []ref, from []int) edge {
 	list := strings.Join(layout(rs).texts(), ", ")
 	_, out := b.vertex(n.base().table, "Project "+list, false, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 		return operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, from) }, list, out), nil
 	}, e)
-	out.reader, out.net = e.reader, e.net
+	out.reader, out.net, out.lead = e.reader, e.net, leading(from, e.lead)
 	before := e.view
 	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if before != nil {

@@ -67,6 +67,9 @@ type edge struct {
 	identity string // all that decides its records
 	clocked  bool   // only inputs with arrival time are behind it
 	net      bool   // changes of a key come as TableConfig.Net says
+	// lead is how many columns at the front are those at the front of the row of the
+	// one input behind the edge.
+	lead int
 	// reader is the vertex that holds the rows, −1 for none; view makes a row of the
 	// edge from one of the reader's, nil when they are the same.
 	reader int

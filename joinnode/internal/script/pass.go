@@ -87,7 +87,7 @@ func (n *filterNode) lower(b *builder) (edge, error) {
 		}
 		return operator.NewFilter(holds(p, ctx), cond, false, out), nil
 	}, e)
-	out.reader, out.net = e.reader, e.net
+	out.reader, out.net, out.lead = e.reader, e.net, e.lead
 	before := e.view
 	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if before != nil {

@@ -59,6 +59,10 @@ type Vertex struct {
 type Port struct {
 	From  From
 	Index int // of the vertex or input
+	// Shown says that the key by which the vertex looks records of the port up is
+	// that of the rows of the one input behind it, where it stands at their front: a
+	// vertex that prefetches can be shown these.
+	Shown bool
 	// Follow is the IDLETIMEOUT of a WITHIN join, ns: once the inputs behind the
 	// port have been silent for so long, its time follows the clock. 0 = it waits.
 	Follow int64
