@@ -66,11 +66,13 @@ func (n *filterNode) versions() string    { return n.in.versions() }
 func (n *filterNode) provide(r ref) ref   { return n.in.provide(r) }
 func (n *filterNode) timing(r ref) timing { return n.in.timing(r) }
 
+// need asks for what others want first: then they need not rearrange it.
 func (n *filterNode) need(*builder) {
-	wantAll(n.in, n.cond)
+	n.in.base().used = true
 	for _, r := range n.wanted.list {
 		want(n.in, r)
 	}
+	wantAll(n.in, n.cond)
 }
 
 func (n *filterNode) lower(b *builder) (edge, error) {
