@@ -2,8 +2,10 @@ package rows
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -35,14 +37,16 @@ type tableCase struct {
 	updates workload.UpdatesConfig
 	full    int // keys
 	quick   int
-	maps    func() tableMaps
+	maps    func(*vertices) tableMaps
 }
 
 // tableMaps is the reference: maps that are updated by prepared rows, or by
 // messages that are unmarshalled first.
 type tableMaps interface {
-	// take updates by prepared rows.
+	// take updates by the rows that the operators get, of which it reads what it needs.
 	take(rows []preparedRow)
+	// takeDecoded does the same by what was read of them before.
+	takeDecoded(rows []preparedRow)
 	// message updates by a message that lies in memory that stays.
 	message(port uint8, fields map[string]any, msg []byte)
 	// results is how many results there must have been, and for prepared rows the sum
@@ -51,17 +55,28 @@ type tableMaps interface {
 	// has compares a row of the table as it is read.
 	has(r *tableRow) error
 	size() int
+	// columns returns what a result or the table has of a row's columns.
+	columns(port uint8, r row.Row) []byte
 }
 
 // preparedRow is a row as the reference takes it. It lies outside the heap, as
 // all that it points to.
 type preparedRow struct {
-	ts    int64  // µs
-	key   string // in the row's bytes, as a program has it that has parsed them
-	name  string // the same in memory that stays
-	value float64
-	row   []byte // the columns that its table has of it
-	port  uint8
+	ts   int64 // µs
+	row  row.Row
+	name string // the key in memory that stays
+	port uint8
+
+	// Read before.
+	key     string // in the row's bytes
+	value   float64
+	columns []byte // of the row that the table, or the result, has
+}
+
+// keyOf is a row's key in the row's bytes.
+func keyOf(r row.Row) string {
+	text, _, _ := row.FirstText(r.Enc)
+	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
 // tableRow is a row of a table as JSON.
@@ -119,17 +134,15 @@ func (t *tableCase) operators(r *harness.Run, keys *workload.Keys, rows int) err
 	if err != nil {
 		return err
 	}
-	maps := t.maps()
-	column := own.columns()
+	maps, decoded := t.maps(own), t.maps(own)
 	prepare := func() (int, error) {
 		if err := c.FillUpdates(u); err != nil {
 			return 0, err
 		}
 		for i := range c.Rows {
-			x := &c.Rows[i]
-			text := c.Encoded(i).Col(0).Text
-			prepared[i] = preparedRow{ts: x.TS, key: unsafe.String(unsafe.SliceData(text), len(text)), name: c.Key(i),
-				value: x.Value(), port: x.Port, row: column(x.Port, c.Encoded(i))}
+			x, r := &c.Rows[i], c.Encoded(i)
+			prepared[i] = preparedRow{ts: x.TS, row: r, name: c.Key(i), port: x.Port,
+				key: keyOf(r), value: x.Value(), columns: maps.columns(x.Port, r)}
 		}
 		return rows, nil
 	}
@@ -139,16 +152,28 @@ func (t *tableCase) operators(r *harness.Run, keys *workload.Keys, rows int) err
 		}
 		own.feed(c)
 		maps.take(prepared)
+		decoded.takeDecoded(prepared)
 	}
 	if err := t.compare(own, maps); err != nil {
 		return err
 	}
+	var alone time.Duration
 	err = r.Contest(harness.Contest{
 		Per:     "row",
 		Prepare: prepare,
 		Own:     func() (time.Duration, error) { return harness.CPU("engine", func() error { own.feed(c); return nil }) },
 		Other: func() (time.Duration, error) {
-			return harness.CPU("reference", func() error { maps.take(prepared); return nil })
+			spent, err := harness.CPU("reference", func() error { maps.take(prepared); return nil })
+			if err != nil {
+				return 0, err
+			}
+			alone, err = harness.CPU("decoded", func() error { decoded.takeDecoded(prepared); return nil })
+			return spent, err
+		},
+		Judge: func(own, other time.Duration, units int) float64 {
+			r.Figure("The map when all is decoded before", "ns/row", float64(alone)/float64(units))
+			r.Figure("The operators over that", string(harness.Times), float64(own)/float64(alone))
+			return float64(own) / float64(other)
 		},
 	})
 	if err != nil {
@@ -156,7 +181,7 @@ func (t *tableCase) operators(r *harness.Run, keys *workload.Keys, rows int) err
 	}
 	n, _, _ := maps.results()
 	r.Note("%d keys, rows of %.0f encoded bytes, %d vertices; every key's row is that of the map, and so is the number of results (%d)", maps.size(), c.MessageSize(), len(own.ops), n)
-	return t.compare(own, maps)
+	return errors.Join(t.compare(own, maps), t.compare(own, decoded))
 }
 
 // compare compares results and the whole table with the maps.
@@ -199,7 +224,11 @@ func (t *tableCase) fromMessages(r *harness.Run, keys *workload.Keys, rows int) 
 	if err != nil {
 		return err
 	}
-	maps := t.maps()
+	own, err := newVertices(t.sql)
+	if err != nil {
+		return err
+	}
+	maps := t.maps(own)
 	q, err := start(t.sql)
 	if err != nil {
 		return err
@@ -270,41 +299,32 @@ func compareJSON(q *query, table string, m tableMaps) error {
 	return harness.Equal("rows of "+table, len(held), m.size())
 }
 
-// columns returns what the reference keeps of a row's encoding: of a temporal
-// join's streams what the result has of them, else everything.
-func (v *vertices) columns() func(port uint8, r row.Row) []byte {
-	if len(v.program.Inputs) == 1 {
-		return func(_ uint8, r row.Row) []byte { return r.Enc }
-	}
-	var from, to [2]int
-	for i := range v.program.Inputs {
-		in := &v.program.Inputs[i]
-		port := portOfStream(in.Stream)
-		for col, path := range in.Paths {
-			if len(path) == 1 && (path[0].Name == "temperature" || path[0].Name == "vibration") {
-				from[port], to[port] = col, col+1
-			}
-		}
-	}
-	from[0] = 0 // the key stands before the temperature
-	return func(port uint8, r row.Row) []byte { return r.Slice(from[port], to[port]).Enc }
-}
-
 // latestMaps is DISTINCT ON.
 type latestMaps struct {
 	latest reference.Latest
 	n      int64
 }
 
-func newLatestMaps() tableMaps { return &latestMaps{latest: reference.Latest{}} }
+func newLatestMaps(*vertices) tableMaps { return &latestMaps{latest: reference.Latest{}} }
 
 func (m *latestMaps) take(rows []preparedRow) {
 	for i := range rows {
-		if m.latest.Update(rows[i].key, rows[i].name, rows[i].ts, rows[i].row) {
+		r := &rows[i]
+		if m.latest.Update(keyOf(r.row), r.name, r.ts, r.row.Enc) {
 			m.n++
 		}
 	}
 }
+
+func (m *latestMaps) takeDecoded(rows []preparedRow) {
+	for i := range rows {
+		if m.latest.Update(rows[i].key, rows[i].name, rows[i].ts, rows[i].columns) {
+			m.n++
+		}
+	}
+}
+
+func (m *latestMaps) columns(_ uint8, r row.Row) []byte { return r.Enc }
 
 func (m *latestMaps) message(_ uint8, fields map[string]any, msg []byte) {
 	key := fields["deviceId"].(string)
@@ -331,14 +351,25 @@ type totalMaps struct {
 	n      int64
 }
 
-func newTotalMaps() tableMaps { return &totalMaps{totals: reference.Totals{}} }
+func newTotalMaps(*vertices) tableMaps { return &totalMaps{totals: reference.Totals{}} }
 
 func (m *totalMaps) take(rows []preparedRow) {
+	for i := range rows {
+		r := &rows[i]
+		x, _ := r.row.Float(1)
+		m.totals.Add(keyOf(r.row), r.name, x)
+	}
+	m.n += int64(len(rows))
+}
+
+func (m *totalMaps) takeDecoded(rows []preparedRow) {
 	for i := range rows {
 		m.totals.Add(rows[i].key, rows[i].name, rows[i].value)
 	}
 	m.n += int64(len(rows))
 }
+
+func (m *totalMaps) columns(uint8, row.Row) []byte { return nil }
 
 func (m *totalMaps) message(_ uint8, fields map[string]any, _ []byte) {
 	key := fields["deviceId"].(string)
@@ -364,18 +395,42 @@ func (m *totalMaps) has(r *tableRow) error {
 // versionMaps is the temporal join. It gets rows in order of time, so the newest
 // version of a key is the one as of the time.
 type versionMaps struct {
-	latest reference.Latest
-	buf    []byte
-	n      int64
-	sum    uint64
+	latest    reference.Latest
+	vibration int // column of it in a row of vibrations
+	buf       []byte
+	n         int64
+	sum       uint64
 }
 
-func newVersionMaps() tableMaps { return &versionMaps{latest: reference.Latest{}} }
+func newVersionMaps(v *vertices) tableMaps {
+	m := &versionMaps{latest: reference.Latest{}}
+	for i := range v.program.Inputs {
+		if in := &v.program.Inputs[i]; in.Stream == workload.Right {
+			m.vibration = slices.IndexFunc(in.Paths, func(p row.Path) bool { return len(p) == 1 && p[0].Name == "vibration" })
+		}
+	}
+	return m
+}
 
 func (m *versionMaps) take(rows []preparedRow) {
 	for i := range rows {
-		m.row(rows[i].port, rows[i].key, rows[i].name, rows[i].ts, rows[i].row)
+		r := &rows[i]
+		m.row(r.port, keyOf(r.row), r.name, r.ts, m.columns(r.port, r.row))
 	}
+}
+
+func (m *versionMaps) takeDecoded(rows []preparedRow) {
+	for i := range rows {
+		m.row(rows[i].port, rows[i].key, rows[i].name, rows[i].ts, rows[i].columns)
+	}
+}
+
+// columns are key and temperature, or the vibration.
+func (m *versionMaps) columns(port uint8, r row.Row) []byte {
+	if port == 0 {
+		return r.Enc[:r.Offset(2)]
+	}
+	return r.Slice(m.vibration, m.vibration+1).Enc
 }
 
 func (m *versionMaps) row(port uint8, key, name string, ts int64, columns []byte) {

@@ -131,6 +131,9 @@ func newVertices(sql string) (*vertices, error) {
 				v.show(op, portOfStream(p.Inputs[port.Index].Stream), n)
 			case script.FromVertex:
 				v.edges[port.Index].targets = append(v.edges[port.Index].targets, to)
+				if in, only := v.source(port); port.Shown && only {
+					v.show(op, portOfStream(p.Inputs[in].Stream), n)
+				}
 			case script.FromNow:
 				return nil, fmt.Errorf("%s reads now(), which nobody drives here", p.Vertices[i].Table)
 			}
@@ -140,6 +143,18 @@ func newVertices(sql string) (*vertices, error) {
 		v.edges[p.Outputs[i].Vertex].leaves = true
 	}
 	return v, nil
+}
+
+// source returns the input whose rows come to a port, if it is the only one.
+func (v *vertices) source(port script.Port) (in int, only bool) {
+	if port.From == script.FromInput {
+		return port.Index, true
+	}
+	ports := v.program.Vertices[port.Index].Ports
+	if len(ports) != 1 {
+		return 0, false
+	}
+	return v.source(ports[0])
 }
 
 // show lets an operator see an input's rows ahead, if it wants to.

@@ -12,7 +12,22 @@ func (s *groups) prefetch(batch []Arrival) {
 	}
 	for len(batch) > 0 {
 		n := min(len(batch), aheadRows)
-		s.ahead.touchRows(s.keys, &s.key, batch[:n])
+		found := s.ahead.touchKeys(s.keys, &s.key, batch[:n])
+		s.touchState(found)
 		batch = batch[n:]
 	}
+}
+
+// touchState loads the rest of the groups in the first n cells: a cell lies across
+// two cache lines or more.
+func (s *groups) touchState(n int) {
+	sum := uint64(0)
+	for _, ref := range s.ahead.cells[:n] {
+		c := s.keys.cell(ref)
+		for at := cacheLine; at < s.keys.header; at += cacheLine {
+			sum += uint64(c[at])
+		}
+		sum += uint64(c[min(s.keys.header, len(c)-1)]) // the key
+	}
+	s.ahead.sum += sum
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -120,6 +121,14 @@ func (d *Dedup) compare(a, b row.Row) (order int, sameTime bool) {
 }
 
 func compareColumn(a, b row.Row, o OrderKey) int {
+	if x, ok := a.Int(o.Col); ok { // as the time of a row is
+		if y, ok := b.Int(o.Col); ok {
+			if o.Desc {
+				x, y = y, x
+			}
+			return cmp.Compare(x, y)
+		}
+	}
 	va, vb := a.Col(o.Col), b.Col(o.Col)
 	order := compareTotal(va, vb)
 	if o.Desc && order != 0 && !isMissing(va) && !isMissing(vb) {

@@ -10,14 +10,34 @@ func (d *Dedup) Prefetch(batch []Arrival) {
 	}
 	for len(batch) > 0 {
 		n := min(len(batch), aheadRows)
-		d.ahead.touchRows(t, &d.state.key, batch[:n])
+		found := d.ahead.touchKeys(t, &d.state.key, batch[:n])
+		d.ahead.touchRows(&d.state.rows, found)
 		batch = batch[n:]
 	}
 }
 
-// touchRows loads what looking the keys of the batch up, and reading what is
-// stored of them, will need. k is working memory.
-func (a *ahead) touchRows(t *keyTable, k *joinKey, batch []Arrival) {
+// mostLines is how many cache lines of a row are loaded ahead: all of them is read
+// and written, but a long one would put others out of the cache.
+const mostLines = 8
+
+// touchRows loads the rows in the first n cells.
+func (a *ahead) touchRows(s *rowStore, n int) {
+	sum := uint64(0)
+	for _, ref := range a.cells[:n] {
+		c := s.keys.cell(ref)
+		size := s.keys.header + int(get32(c[cellSize:])&sizeMask) + int(get32(c[rowLength:])&^rowGone)
+		for at := cacheLine; at < min(size, mostLines*cacheLine); at += cacheLine {
+			sum += uint64(c[at])
+		}
+		sum += uint64(c[size-1])
+	}
+	a.sum += sum
+}
+
+// touchKeys loads what looking the keys of the batch up will need: the slots, then
+// the cells' headers. It leaves the cells in a.cells and returns how many there are.
+// k is working memory.
+func (a *ahead) touchKeys(t *keyTable, k *joinKey, batch []Arrival) (found int) {
 	n := 0
 	for i := range batch {
 		if batch[i].Port != 0 {
@@ -30,7 +50,6 @@ func (a *ahead) touchRows(t *keyTable, k *joinKey, batch []Arrival) {
 	}
 	sum := a.touchSlots(n)
 
-	found := 0
 	for _, hash := range a.hash[:n] {
 		if ref := t.likely(hash); ref != 0 {
 			a.cells[found] = ref
@@ -38,11 +57,10 @@ func (a *ahead) touchRows(t *keyTable, k *joinKey, batch []Arrival) {
 		}
 	}
 	for _, ref := range a.cells[:found] {
-		c := t.cell(ref)
-		// The row may begin on the cache line behind the header's.
-		sum += uint64(c[0]) + uint64(c[min(rowTimed+cacheLine/2, len(c)-1)])
+		sum += uint64(t.cell(ref)[0])
 	}
 	a.sum += sum
+	return found
 }
 
 const cacheLine = 64

@@ -54,16 +54,15 @@ func sharedPrefix(a, b []byte) int {
 
 // equalNumber tells whether the first columns of a and b are the same number.
 func equalNumber(a, b row.Row) bool {
+	if !a.Numeric(0) || !b.Numeric(0) {
+		return false
+	}
 	if f, ok := a.Float(0); ok {
 		if g, ok := b.Float(0); ok {
 			return f == g
 		}
 	}
-	x, y := a.Col(0), b.Col(0)
-	if !number(x) || !number(y) {
-		return false
-	}
-	order, ok := value.Compare(x, y)
+	order, ok := value.Compare(a.Col(0), b.Col(0))
 	return ok && order == 0
 }
 

@@ -56,6 +56,17 @@ func TestFilterAndHistory(t *testing.T) {
 	}
 }
 
+func TestCutIsAProjectionToTheFirstColumns(t *testing.T) {
+	for _, r := range []row.Row{encode([]any{1, "x", 2}), encode([]any{map[string]any{"x": 1}, "x", []any{2}})} {
+		log, cut := operatortest.NewLog(), operatortest.NewLog()
+		operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, []int{0, 1}) }, "", log).Process(0, operator.Record{TS: 1, Diff: 1, Row: r})
+		p := operator.NewCut(2, "a, b", cut)
+		p.Process(0, operator.Record{TS: 1, Diff: 1, Row: r})
+		require.Equal(t, log.Take(), cut.Take())
+		require.Equal(t, operator.Description{Name: "Project", Lines: []string{"a, b", "state: none"}}, p.Describe())
+	}
+}
+
 func TestProjectKeepsAllButTheRow(t *testing.T) {
 	log := operatortest.NewLog()
 	p := operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, []int{1, 0, 1}) }, "a.x, a.n, a.x", log)

@@ -6,6 +6,7 @@ import "github.com/streamjoin/streamjoin/joinnode/internal/row"
 // record, records of a table's history among them. It has one port and no state; progress passes at once.
 type Project struct {
 	apply func(dst, src row.Row) row.Row
+	cut   int // the first cut columns are the new row; 0: it is what apply makes
 	text  string
 	out   Output
 	row   row.Row // memory of the last row
@@ -17,11 +18,28 @@ func NewProject(apply func(dst, src row.Row) row.Row, text string, out Output) *
 	return &Project{apply: apply, text: text, out: out}
 }
 
+// NewCut returns the projection to the first n columns, which copies nothing where
+// it need not.
+func NewCut(n int, text string, out Output) *Project {
+	cols := make([]int, n)
+	for i := range cols {
+		cols[i] = i
+	}
+	return &Project{cut: n, text: text, out: out,
+		apply: func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, cols) }}
+}
+
 // Advance implements Operator.
 func (p *Project) Advance(_ int, progress Progress) { p.out.Advance(progress) }
 
 // Process implements Operator.
 func (p *Project) Process(_ int, rec Record) {
+	if p.cut > 0 && len(rec.Row.Side) == 0 {
+		end := rec.Row.Offset(p.cut)
+		rec.Row.Enc = rec.Row.Enc[:end:end]
+		p.out.Emit(rec)
+		return
+	}
 	p.row = p.apply(row.Row{Enc: p.row.Enc[:0], Side: p.row.Side[:0]}, rec.Row)
 	rec.Row = p.row
 	p.out.Emit(rec)

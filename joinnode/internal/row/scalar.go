@@ -42,6 +42,29 @@ func (r Row) Float(i int) (float64, bool) {
 	return 0, false
 }
 
+// Int returns column i if it is a value.Int, as Col would.
+func (r Row) Int(i int) (int64, bool) {
+	off := r.Offset(i)
+	if off >= len(r.Enc) || r.Enc[off]&15 != tagInt {
+		return 0, false
+	}
+	x, size := binary.Varint(r.Enc[off+1:])
+	return x, size > 0
+}
+
+// Numeric tells whether column i is a number of any kind.
+func (r Row) Numeric(i int) bool {
+	off := r.Offset(i)
+	if off >= len(r.Enc) {
+		return false
+	}
+	switch r.Enc[off] & 15 {
+	case tagInt, tagUint, tagFloat, tagNumber:
+		return true
+	}
+	return false
+}
+
 // AppendInt appends the column of value.OfInt(i) to the encoding of a row.
 func AppendInt(enc []byte, i int64) []byte { return binary.AppendVarint(append(enc, tagInt), i) }
 

@@ -22,6 +22,24 @@ func TestScalarsAreWrittenAsValuesAre(t *testing.T) {
 	})
 }
 
+// TestScalarsAreReadAsValuesAre: of every kind of column.
+func TestScalarsAreReadAsValuesAre(t *testing.T) {
+	r := fromGo(goValues...)
+	for i := range goValues {
+		v := r.Col(i)
+		x, ok := r.Int(i)
+		require.Equal(t, v.Kind == value.Int, ok, "%v", goValues[i])
+		if ok {
+			require.Equal(t, v.Int(), x)
+		}
+		_, numeric := v.Float64()
+		require.Equal(t, numeric && v.Kind != value.Any, r.Numeric(i), "%v", goValues[i])
+	}
+	_, ok := r.Int(len(goValues))
+	require.False(t, ok)
+	require.False(t, r.Numeric(len(goValues)))
+}
+
 // TestFloatComparesAsTheColumnDoes with every number that it is compared with.
 func TestFloatComparesAsTheColumnDoes(t *testing.T) {
 	is := map[any]bool{1.5: true, json.Number("1.50"): true, json.Number("-7"): true, math.Inf(1): true,

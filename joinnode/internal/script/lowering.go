@@ -193,7 +193,11 @@ func (b *builder) lookedUp(v, port, keys int, e edge) {
 // keep projects e to some of its columns.
 func (b *builder) keep(n node, e edge, rs []ref, from []int) edge {
 	list := strings.Join(layout(rs).texts(), ", ")
+	cut := leading(from, len(from)) == len(from)
 	_, out := b.vertex(n.base().table, "Project "+list, false, rs, func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
+		if cut && len(from) > 0 {
+			return operator.NewCut(len(from), list, out), nil
+		}
 		return operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, from) }, list, out), nil
 	}, e)
 	out.reader, out.net, out.lead = e.reader, e.net, leading(from, e.lead)
