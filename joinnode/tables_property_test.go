@@ -22,20 +22,29 @@ type scriptRun struct {
 	asJSON  bool
 	results []tables.Message
 	lates   []tables.Late
+	seq     uint64
 	failed  error
 }
 
 func newScriptRun(sql string, asJSON bool) (*scriptRun, error) {
 	r := &scriptRun{clock: newTestClock(time.UnixMilli(tables.Epoch).UnixNano()), asJSON: asJSON}
+	return r, r.start(sql)
+}
+
+// start makes a new engine, whose results follow those of the one before.
+func (r *scriptRun) start(sql string) error {
 	r.q = joinnode.New(joinnode.WithDiscardLog(), joinnode.WithClock(r.clock))
 	if err := r.q.Execute(sql); err != nil {
-		return nil, err
+		return err
 	}
 	r.q.AddResultSink(func(res joinnode.Result) {
 		var rows []map[string]any
 		if err := decode(res.JSON, &rows); err != nil || len(rows) != 1 {
 			r.failed = fmt.Errorf("result %s: %w", res.JSON, err)
 			return
+		}
+		if r.seq++; res.Seq != r.seq {
+			r.failed = fmt.Errorf("result %d has the number %d", r.seq, res.Seq)
 		}
 		m := tables.Message{Table: res.Table, Key: string(res.Key), Row: rows[0], TS: res.TS}
 		if res.Key != nil {
@@ -46,7 +55,7 @@ func newScriptRun(sql string, asJSON bool) (*scriptRun, error) {
 	r.q.AddLateSink(func(l joinnode.LateRow) {
 		r.lates = append(r.lates, tables.Late{Table: l.Table, Reason: l.Reason, TS: l.TS})
 	})
-	return r, nil
+	return nil
 }
 
 // decode keeps numbers as they are spelled.
@@ -160,5 +169,44 @@ func TestTablesInBatches(t *testing.T) {
 			want = append(want, waited.Results()...)
 		}
 		require.Equal(t, want, hurried.Results(), s.Script)
+	})
+}
+
+// TestTablesOverReloads plays scenarios to an engine and to a succession of
+// engines, each of which takes over from the one before: with the state kept,
+// nobody can tell the difference.
+func TestTablesOverReloads(t *testing.T) {
+	setChecks(t, totalChecks(t)/10+1)
+	rapid.Check(t, func(t *rapid.T) {
+		s := tables.Draw(t, 30)
+		one, err := newScriptRun(s.Script, true)
+		require.NoError(t, err, s.Script)
+		defer one.q.Stop()
+		many, err := newScriptRun(s.Script, true)
+		require.NoError(t, err, s.Script)
+		defer func() { many.q.Stop() }()
+		for i, ev := range s.Events {
+			if rapid.IntRange(0, 5).Draw(t, "reload") == 0 {
+				old := many.q
+				require.NoError(t, many.start(s.Script))
+				a, err := many.q.Adopt(old)
+				require.NoError(t, err)
+				require.True(t, a.Taken, a.Differs)
+			}
+			for _, run := range []*scriptRun{one, many} {
+				switch {
+				case ev.Stop:
+					require.NoError(t, run.Stop(ev.Clock))
+				case ev.Stream == "":
+					require.NoError(t, run.Tick(ev.Clock))
+				default:
+					require.NoError(t, run.Emit(ev.Stream, ev.Row, ev.Clock))
+				}
+			}
+			require.Equal(t, one.Results(), many.Results(), "%s\nevent %d: %s", s.Script, i, ev)
+			require.Equal(t, one.Lates(), many.Lates(), "%s\nevent %d: %s", s.Script, i, ev)
+		}
+		require.NoError(t, one.failed)
+		require.NoError(t, many.failed)
 	})
 }
