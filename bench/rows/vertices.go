@@ -210,6 +210,10 @@ func (v *vertices) feed(c *workload.Chunk) {
 
 // show shows the arrivals of inputs at the ports where they come in.
 func (s *shown) show(batch []operator.Arrival) {
+	if len(s.ports[1]) == 0 && len(s.ports[0]) == 1 && s.ports[0][0] == 0 {
+		s.op.Prefetch(batch) // the only input comes in at the only port
+		return
+	}
 	for i := range batch {
 		for _, port := range s.ports[batch[i].Port] {
 			s.batch = append(s.batch, operator.Arrival{Port: port, Record: batch[i].Record})

@@ -177,8 +177,13 @@ func (l *aggregates) extreme(by ordering, arg, timeAt, object int, appendOnly bo
 // read takes the operands from a row, until the next read. Of values that a
 // numeric aggregate skips it tells mismatch when the row is an insertion.
 func (l *aggregates) read(r row.Row, diff int64) {
-	if len(l.cols) == 0 {
+	switch {
+	case len(l.cols) == 0:
 		return
+	case len(l.cols) == 1 && !l.whole[0]:
+		if text, ok := r.Number(l.cols[0]); ok && l.in[0].setSpelled(text) {
+			return
+		}
 	}
 	l.offsets = r.AppendOffsets(l.offsets[:0], l.cols[len(l.cols)-1]+1)
 	for i, col := range l.cols {

@@ -187,9 +187,11 @@ func (a *Aggregate) emit(change *groupChange) {
 		}
 	case !change.had:
 		a.out.Emit(Record{TS: change.ts, Diff: 1, Row: a.row})
-	case !sameRow(a.rowBefore(change), a.row):
-		a.out.Emit(Record{TS: change.ts, Diff: -1, Row: a.rowBefore(change)})
-		a.out.Emit(Record{TS: change.ts, Diff: 1, Row: a.row})
+	default:
+		if before := a.rowBefore(change); !sameRow(before, a.row) {
+			a.out.Emit(Record{TS: change.ts, Diff: -1, Row: before})
+			a.out.Emit(Record{TS: change.ts, Diff: 1, Row: a.row})
+		}
 	}
 	clear(a.row.Side)
 	if a.groups.needless(change.ref) {

@@ -31,7 +31,7 @@ func equalRow(a, b row.Row) bool {
 		if len(a.Enc) == 0 || len(b.Enc) == 0 {
 			return false
 		}
-		if !equalNumber(a, b) {
+		if !equalNumber(a, b, same-at) {
 			return false
 		}
 		a.Enc, b.Enc = a.Enc[a.Offset(1):], b.Enc[b.Offset(1):]
@@ -52,14 +52,21 @@ func sharedPrefix(a, b []byte) int {
 	return i
 }
 
-// equalNumber tells whether the first columns of a and b are the same number.
-func equalNumber(a, b row.Row) bool {
-	if !a.Numeric(0) || !b.Numeric(0) {
+// equalNumber tells whether the first columns of a and b, whose bytes differ from
+// the given one on, are the same number.
+func equalNumber(a, b row.Row, from int) bool {
+	kind := a.Kind(0)
+	if !numeric(kind) || !numeric(b.Kind(0)) {
 		return false
 	}
-	if f, ok := a.Float(0); ok {
-		if g, ok := b.Float(0); ok {
-			return f == g
+	if from > 0 { // the kinds are the same, and the Go types or lengths
+		switch kind {
+		case value.Int, value.Uint:
+			return false
+		case value.Float:
+			if from < 8 { // only 0 and −0 are the same, and they differ in the last byte
+				return false
+			}
 		}
 	}
 	order, ok := value.Compare(a.Col(0), b.Col(0))
@@ -84,8 +91,10 @@ func equalColumns(a, b row.Row) bool {
 	return len(a.Enc) == len(b.Enc)
 }
 
-func number(v value.Value) bool {
-	switch v.Kind {
+func number(v value.Value) bool { return numeric(v.Kind) }
+
+func numeric(k value.Kind) bool {
+	switch k {
 	case value.Int, value.Uint, value.Float, value.Number:
 		return true
 	}

@@ -12,65 +12,61 @@ import (
 // a netChange. It keeps its memory from step to step.
 type netList struct {
 	cols    int
-	changes []listedChange
-	rows    row.Row // of the changes, one after another
+	changes []Record // as a Table emits them; their rows lie in rows, one after another
+	rows    row.Row
 
 	own  row.Row   // memory of a row with Go values
 	keys [2][]byte // memory of normalised keys
 }
 
-// A listedChange is one change with its row in netList.rows.
-type listedChange struct {
-	rec       Record // without its row
-	enc, side int    // where the row begins
-}
-
 // add takes one record in.
 func (n *netList) add(rec *Record) {
-	r := own(n.own, rec.Row)
-	if len(r.Side) > 0 {
-		n.own = r
+	if len(rec.Row.Side) > 0 {
+		n.own = own(n.own, rec.Row)
+		rec.Row = n.own
 	}
-	what := Inserted
 	if rec.Diff < 0 {
-		what = Deleted
-	} else if last := len(n.changes) - 1; last >= 0 && n.changes[last].rec.Change == Deleted {
-		if old := n.row(last); sameKey(old, r, n.cols, &n.keys) {
-			x := &n.changes[last]
-			same, ts := equalRow(old, r), x.rec.TS
-			n.rows.Enc, n.rows.Side = n.rows.Enc[:x.enc], n.rows.Side[:x.side]
+		n.append(rec, Deleted)
+		return
+	}
+	if last := len(n.changes) - 1; last >= 0 && n.changes[last].Change == Deleted {
+		if old := &n.changes[last]; n.sameKey(&old.Row, &rec.Row) {
+			same := equalRow(old.Row, rec.Row)
+			rec.TS = max(rec.TS, old.TS)
+			n.rows.Enc = n.rows.Enc[:len(n.rows.Enc)-len(old.Row.Enc)]
+			n.rows.Side = n.rows.Side[:len(n.rows.Side)-len(old.Row.Side)]
 			n.changes = n.changes[:last]
-			if same {
-				return
+			if !same {
+				n.append(rec, Updated)
 			}
-			n.append(rec, r, Updated, max(rec.TS, ts))
 			return
 		}
 	}
-	n.append(rec, r, what, rec.TS)
+	n.append(rec, Inserted)
 }
 
-func (n *netList) append(rec *Record, r row.Row, what Change, ts int64) {
-	n.changes = append(n.changes, listedChange{enc: len(n.rows.Enc), side: len(n.rows.Side),
-		rec: Record{TS: ts, Diff: rec.Diff, Change: what, Nulls: rec.Nulls, Why: rec.Why}})
-	n.rows.Enc, n.rows.Side = append(n.rows.Enc, r.Enc...), append(n.rows.Side, r.Side...)
-}
-
-// row returns the row of change i, which is its own (see own).
-func (n *netList) row(i int) row.Row {
+// append notes a change. Its row stays where it is when rows moves on to larger
+// memory.
+func (n *netList) append(rec *Record, what Change) {
 	enc, side := len(n.rows.Enc), len(n.rows.Side)
-	if i+1 < len(n.changes) {
-		enc, side = n.changes[i+1].enc, n.changes[i+1].side
-	}
-	x := &n.changes[i]
-	return row.Row{Enc: n.rows.Enc[x.enc:enc:enc], Side: n.rows.Side[x.side:side:side]}
+	n.rows.Enc, n.rows.Side = append(n.rows.Enc, rec.Row.Enc...), append(n.rows.Side, rec.Row.Side...)
+	rec.Change = what
+	rec.Row = row.Row{Enc: n.rows.Enc[enc:len(n.rows.Enc):len(n.rows.Enc)], Side: n.rows.Side[side:len(n.rows.Side):len(n.rows.Side)]}
+	n.changes = append(n.changes, *rec)
 }
 
-// record returns change i as a Table emits it.
-func (n *netList) record(i int) Record {
-	rec := n.changes[i].rec
-	rec.Row = n.row(i)
-	return rec
+// sameKey tells whether a and b, both their own rows, have the same key.
+func (n *netList) sameKey(a, b *row.Row) bool {
+	if len(a.Side) == 0 && len(b.Side) == 0 && bytes.HasPrefix(a.Enc, b.Enc[:b.Offset(n.cols)]) {
+		return true // columns say where they end
+	}
+	for i, r := range [2]*row.Row{a, b} {
+		n.keys[i] = n.keys[i][:0]
+		for col := range n.cols {
+			n.keys[i] = value.AppendKey(n.keys[i], r.Col(col))
+		}
+	}
+	return bytes.Equal(n.keys[0], n.keys[1])
 }
 
 // reset empties n for the next step.
@@ -80,27 +76,12 @@ func (n *netList) reset() {
 	}
 	clear(n.rows.Side)
 	clear(n.own.Side[:cap(n.own.Side)])
+	clear(n.changes)
 	n.changes = forget(n.changes)
 	n.rows.Enc, n.rows.Side = forget(n.rows.Enc), forget(n.rows.Side)
 }
 
 func (n *netList) bytes() int64 {
-	const changeSize, valueSize = 120, 16
+	const changeSize, valueSize = 88, 16
 	return int64(cap(n.changes))*changeSize + int64(cap(n.rows.Enc)) + int64(cap(n.rows.Side))*valueSize
-}
-
-// sameKey tells whether the first cols columns of a and b are the same key. buf is
-// working memory.
-func sameKey(a, b row.Row, cols int, buf *[2][]byte) bool {
-	i, j := a.Offset(cols), b.Offset(cols)
-	if len(a.Side) == 0 && len(b.Side) == 0 && bytes.Equal(a.Enc[:i], b.Enc[:j]) {
-		return true
-	}
-	for n, r := range [2]row.Row{a, b} {
-		buf[n] = buf[n][:0]
-		for col := range cols {
-			buf[n] = value.AppendKey(buf[n], r.Col(col))
-		}
-	}
-	return bytes.Equal(buf[0], buf[1])
 }

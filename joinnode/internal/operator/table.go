@@ -90,7 +90,7 @@ func (t *Table) EndStep() {
 func (t *Table) settle() {
 	if t.cfg.Net {
 		for i := range t.list.changes {
-			t.out.Emit(t.list.record(i))
+			t.out.Emit(t.list.changes[i])
 		}
 		t.list.reset()
 		return

@@ -52,17 +52,17 @@ func (r Row) Int(i int) (int64, bool) {
 	return x, size > 0
 }
 
-// Numeric tells whether column i is a number of any kind.
-func (r Row) Numeric(i int) bool {
+// kinds are the kinds of the tags.
+var kinds = [16]value.Kind{tagBool: value.Bool, tagInt: value.Int, tagUint: value.Uint, tagFloat: value.Float,
+	tagNumber: value.Number, tagText: value.Text, tagPlain: value.Text, tagJSON: value.JSON, tagAny: value.Any}
+
+// Kind returns the kind of column i, value.Null when the row has no such column.
+func (r Row) Kind(i int) value.Kind {
 	off := r.Offset(i)
 	if off >= len(r.Enc) {
-		return false
+		return value.Null
 	}
-	switch r.Enc[off] & 15 {
-	case tagInt, tagUint, tagFloat, tagNumber:
-		return true
-	}
-	return false
+	return kinds[r.Enc[off]&15]
 }
 
 // AppendInt appends the column of value.OfInt(i) to the encoding of a row.

@@ -32,12 +32,11 @@ func TestScalarsAreReadAsValuesAre(t *testing.T) {
 		if ok {
 			require.Equal(t, v.Int(), x)
 		}
-		_, numeric := v.Float64()
-		require.Equal(t, numeric && v.Kind != value.Any, r.Numeric(i), "%v", goValues[i])
+		require.Equal(t, v.Kind, r.Kind(i), "%v", goValues[i])
 	}
 	_, ok := r.Int(len(goValues))
 	require.False(t, ok)
-	require.False(t, r.Numeric(len(goValues)))
+	require.Equal(t, value.Null, r.Kind(len(goValues)))
 }
 
 // TestFloatComparesAsTheColumnDoes with every number that it is compared with.
