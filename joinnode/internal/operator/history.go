@@ -18,9 +18,8 @@ import (
 //
 //	hash, size 4 bytes each
 //	unread     8 bytes: the greatest time of a row of the key that was joined with no version, or with one that is gone
-//	waiting    4 bytes: rows of the join that wait with this key
+//	waiting    4 bytes: rows of the join that wait with this key; the top bit says that the current step changed it (see TemporalJoin)
 //	versions   first and last keyRef, number, 4 bytes each
-//	step       4 bytes: what the current step did to the key (see TemporalJoin)
 //	text       the key columns
 type history struct {
 	keys   *keyTable
@@ -46,16 +45,14 @@ type history struct {
 }
 
 const (
-	cellStep  = cellPlain
-	cellTimed = cellPlain + 4
+	inStep = 1 << 31 // in the number of rows that wait
 
-	ofVersions = 1 // the cell's list of versions
-	ofWaiting  = 0
+	ofVersions  = 1 // the cell's list of versions
+	cellWaiting = cellRows + 8
 )
 
 func newHistory(cols int) *history {
 	keys := newKeyTable(cols, false)
-	keys.header = cellTimed
 	return &history{keys: keys, slab: newSlab(), hot: map[keyRef]*directory{}, horizon: unseen, absent: unseen, unread: unseen}
 }
 
@@ -63,8 +60,23 @@ func (c cell) unread() int64 { return int64(binary.LittleEndian.Uint64(c[cellRow
 
 func (c cell) setUnread(t int64) { binary.LittleEndian.PutUint64(c[cellRows:], uint64(t)) }
 
-func (c cell) step() uint32     { return get32(c[cellStep:]) }
-func (c cell) setStep(n uint32) { put32(c[cellStep:], n) }
+func (c cell) waiting() int { return int(get32(c[cellWaiting:]) &^ inStep) }
+
+// wait adds n rows to those that wait, and returns how many there are then.
+func (c cell) wait(n int32) int {
+	put32(c[cellWaiting:], get32(c[cellWaiting:])+uint32(n))
+	return c.waiting()
+}
+
+func (c cell) stepped() bool { return get32(c[cellWaiting:])&inStep != 0 }
+
+func (c cell) setStepped(is bool) {
+	n := get32(c[cellWaiting:]) &^ inStep
+	if is {
+		n |= inStep
+	}
+	put32(c[cellWaiting:], n)
+}
 
 func (h *history) version(k keyRef) version { return h.slab.cell(k) }
 
@@ -91,7 +103,7 @@ func (h *history) enter(key *joinKey) (k keyRef, same bool) {
 // leave frees the cell of a key that has neither versions nor rows that wait nor
 // part in the current step.
 func (h *history) leave(k keyRef, c cell) {
-	if c.rows(ofVersions) > 0 || c.rows(ofWaiting) > 0 || c.step() != 0 {
+	if c.rows(ofVersions) > 0 || get32(c[cellWaiting:]) != 0 {
 		return
 	}
 	h.unread = max(h.unread, c.unread())

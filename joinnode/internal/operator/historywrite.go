@@ -131,8 +131,8 @@ func (h *history) replace(k keyRef, c cell, at keyRef, x *state) {
 	}
 	side := h.values.put(v.side(), x.row.Side)
 	x.flags |= get32(v[versionLength:]) & versionQueued
-	was, _ := sizeClass(versionHeader + v.size())
-	is, _ := sizeClass(versionHeader + len(x.row.Enc))
+	was, _ := sizeClass(v.size())
+	is, _ := sizeClass(x.size())
 	if is == was && is != oversize {
 		v.setState(x, side)
 	} else {
@@ -145,7 +145,7 @@ func (h *history) replace(k keyRef, c cell, at keyRef, x *state) {
 
 // move makes the version at, which is v, say x in a cell of another size.
 func (h *history) move(k keyRef, c cell, at keyRef, v version, x *state, side uint32) keyRef {
-	to, ts := h.slab.alloc(versionHeader+len(x.row.Enc)), v.ts()
+	to, ts := h.slab.alloc(x.size()), v.ts()
 	moved := h.version(to)
 	moved.write(ts, v.read(), x, side)
 	moved.setNewer(v.newer())
@@ -171,7 +171,7 @@ func (h *history) says(v version, x *state) bool {
 }
 
 func (h *history) add(ts, read int64, x *state) keyRef {
-	at := h.slab.alloc(versionHeader + len(x.row.Enc))
+	at := h.slab.alloc(x.size())
 	h.version(at).write(ts, read, x, h.values.put(noSide, x.row.Side))
 	return at
 }

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"slices"
+
 	"github.com/streamjoin/streamjoin/joinnode/internal/row"
 )
 
@@ -33,7 +35,8 @@ type TemporalJoin struct {
 	waiting *backlog
 	keys    int // with rows that wait
 	changed []tableChange
-	stats   Stats // what is not counted by table and backlog
+	places  map[keyRef]int // in changed, where that is long
+	stats   Stats          // what is not counted by table and backlog
 
 	ports   [2]Progress
 	told    Progress
@@ -65,7 +68,7 @@ func NewTemporalJoin(cfg TemporalJoinConfig, out Output) (*TemporalJoin, error) 
 	}
 	none := Progress{Seen: unseen, Low: unseen}
 	j := &TemporalJoin{
-		cfg: cfg, out: out, told: none, ports: [2]Progress{none, none}, cached: cachedState,
+		cfg: cfg, out: out, told: none, places: map[keyRef]int{}, ports: [2]Progress{none, none}, cached: cachedState,
 		compose: newComposer(&JoinConfig{Keys: cfg.Keys, Keep: cfg.Keep, Out: cfg.Out}),
 	}
 	j.clear()
@@ -133,9 +136,7 @@ func (j *TemporalJoin) wait(rec *Record, lacksKey bool) {
 	same := false
 	if !lacksKey {
 		h.key, same = j.table.enter(&j.key)
-		c := j.table.keys.cell(h.key)
-		n := c.rows(ofWaiting)
-		if c.setRows(ofWaiting, n+1); n == 0 {
+		if j.table.keys.cell(h.key).wait(1) == 1 {
 			j.keys++
 		}
 	}
@@ -191,25 +192,43 @@ func (j *TemporalJoin) version(rec *Record) {
 
 // change returns what the step has done to k so far.
 func (j *TemporalJoin) change(k keyRef) *tableChange {
-	c := j.table.keys.cell(k)
-	if c.step() == 0 {
-		j.changed = append(j.changed, tableChange{key: k, retracted: unseen})
-		c.setStep(uint32(len(j.changed)))
+	if c := j.table.keys.cell(k); c.stepped() {
+		return &j.changed[j.place(k)]
+	} else {
+		c.setStepped(true)
 	}
-	return &j.changed[c.step()-1]
+	j.changed = append(j.changed, tableChange{key: k, retracted: unseen})
+	last := len(j.changed) - 1
+	if last == fewKeys {
+		for i := range j.changed {
+			j.places[j.changed[i].key] = i
+		}
+	} else if last > fewKeys {
+		j.places[k] = last
+	}
+	return &j.changed[last]
+}
+
+// place returns where in j.changed a key is. Most steps change one, or a few.
+func (j *TemporalJoin) place(k keyRef) int {
+	if len(j.changed) > fewKeys {
+		return j.places[k]
+	}
+	return slices.IndexFunc(j.changed, func(x tableChange) bool { return x.key == k })
 }
 
 // retract ends the versions of the keys that the step took out of the table.
 func (j *TemporalJoin) retract() {
 	for _, x := range j.changed {
 		c := j.table.keys.cell(x.key)
-		c.setStep(0)
+		c.setStepped(false)
 		if superseded := x.put && j.table.newest(c) >= x.retracted; x.retracted == unseen || superseded {
 			j.table.leave(x.key, c) // a record with Past may have ended the version again
 			continue
 		}
 		j.table.current(x.key, x.retracted, &state{flags: versionNone})
 	}
+	clear(j.places)
 	j.changed = forget(j.changed)
 }
 
@@ -256,8 +275,7 @@ func (j *TemporalJoin) release(low int64) {
 			continue
 		}
 		c := j.table.keys.cell(k)
-		n := c.rows(ofWaiting) - 1
-		if c.setRows(ofWaiting, n); n == 0 {
+		if c.wait(-1) == 0 {
 			j.keys--
 			j.table.leave(k, c)
 		}

@@ -255,7 +255,7 @@ func TestValuesOfGoneVersionsAreCollected(t *testing.T) {
 // the maxRows gate.
 func TestTemporalAddressesRunOut(t *testing.T) {
 	b := newTemporalBench(t, true)
-	b.waiting.arena.limit, b.table.slab.limit = 2, 2
+	b.waiting.arena.limit, b.table.slab.limit = 2, 3 // versions come in two sizes, each with a page of its own
 	for i := range int64(10_000) {
 		b.put(i, 1, false, "k")
 		b.Process(0, Record{TS: i, Diff: 1, Row: b.row})

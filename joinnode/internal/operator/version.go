@@ -11,8 +11,8 @@ import (
 //	ts     8 bytes
 //	read   8 bytes: the greatest time of a row that was joined with it, unseen if none was
 //	newer  4 bytes: the key's next version
-//	side   4 bytes: its Go values in the history's side table
 //	length 4 bytes: of the columns; the top bits are the flags
+//	side   4 bytes: its Go values in the history's side table; only where it has some
 //	columns
 //
 // A version without a row says that the table had none.
@@ -21,14 +21,15 @@ type version []byte
 const (
 	versionRead   = 8
 	versionNewer  = 16
-	versionSide   = 20
-	versionLength = 24
-	versionHeader = 28
+	versionLength = 20
+	versionHeader = 24 // without side
+	versionSide   = versionHeader
 
 	versionNone   = 1 << 31 // the table had no row
 	versionOwnKey = 1 << 30 // spells its key differently: columns begin with the key
 	versionQueued = 1 << 29 // history.due has its time
-	versionSize   = versionQueued - 1
+	versionSided  = 1 << 28 // it has side
+	versionSize   = versionSided - 1
 )
 
 func (v version) ts() int64            { return int64(binary.LittleEndian.Uint64(v)) }
@@ -36,10 +37,39 @@ func (v version) read() int64          { return int64(binary.LittleEndian.Uint64
 func (v version) setRead(t int64)      { binary.LittleEndian.PutUint64(v[versionRead:], uint64(t)) }
 func (v version) newer() keyRef        { return keyRef(get32(v[versionNewer:])) }
 func (v version) setNewer(k keyRef)    { put32(v[versionNewer:], uint32(k)) }
-func (v version) side() uint32         { return get32(v[versionSide:]) }
 func (v version) has(flag uint32) bool { return get32(v[versionLength:])&flag != 0 }
-func (v version) size() int            { return int(get32(v[versionLength:]) & versionSize) }
-func (v version) cols() []byte         { n := versionHeader + v.size(); return v[versionHeader:n:n] }
+
+// cols returns the columns.
+func (v version) cols() []byte {
+	length, from := get32(v[versionLength:]), versionHeader
+	if length&versionSided != 0 {
+		from += 4
+	}
+	to := from + int(length&versionSize)
+	return v[from:to:to]
+}
+
+// side returns the number of its Go values, noSide when it has none.
+func (v version) side() uint32 {
+	if !v.has(versionSided) {
+		return noSide
+	}
+	return get32(v[versionSide:])
+}
+
+// size returns the bytes of the whole version.
+func (v version) size() int {
+	length := get32(v[versionLength:])
+	return sizeOf(int(length&versionSize), length&versionSided != 0)
+}
+
+// sizeOf returns the size of a version with so many bytes of columns.
+func sizeOf(columns int, sided bool) int {
+	if sided {
+		columns += 4
+	}
+	return versionHeader + columns
+}
 
 func (v version) setQueued() { put32(v[versionLength:], get32(v[versionLength:])|versionQueued) }
 
@@ -48,6 +78,9 @@ type state struct {
 	flags uint32 // versionNone, versionOwnKey
 	row   row.Row
 }
+
+// size returns the size of a version that says x.
+func (x *state) size() int { return sizeOf(len(x.row.Enc), len(x.row.Side) > 0) }
 
 // write fills in a version that is not linked yet; v has room for it.
 func (v version) write(ts, read int64, x *state, side uint32) {
@@ -59,7 +92,12 @@ func (v version) write(ts, read int64, x *state, side uint32) {
 
 // setState puts x in the place of what v said; v has room for it.
 func (v version) setState(x *state, side uint32) {
-	put32(v[versionSide:], side)
-	put32(v[versionLength:], uint32(len(x.row.Enc))|x.flags)
-	copy(v[versionHeader:], x.row.Enc)
+	flags, from := x.flags, versionHeader
+	if side != noSide {
+		flags |= versionSided
+		put32(v[versionSide:], side)
+		from += 4
+	}
+	put32(v[versionLength:], uint32(len(x.row.Enc))|flags)
+	copy(v[from:], x.row.Enc)
 }
