@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/julienschmidt/httprouter"
@@ -59,7 +60,11 @@ func (a *API) getTable(r *http.Request, params httprouter.Params) (any, error) {
 		return nil, err
 	}
 	choice := joinnode.TableQuery{Limit: defaultLimit, Key: map[string]any{}}
-	for name, values := range r.URL.Query() {
+	parameters, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &badRequest{err}
+	}
+	for name, values := range parameters {
 		if len(values) != 1 {
 			return nil, &badRequest{fmt.Errorf("parameter %q is given %d times", name, len(values))}
 		}

@@ -25,7 +25,7 @@ func (a *ahead) touchRows(s *rowStore, n int) {
 	sum := uint64(0)
 	for _, ref := range a.cells[:n] {
 		c := s.keys.cell(ref)
-		size := s.keys.header + int(get32(c[cellSize:])&sizeMask) + int(get32(c[rowLength:])&^rowGone)
+		size := s.end(c)
 		for at := cacheLine; at < min(size, mostLines*cacheLine); at += cacheLine {
 			sum += uint64(c[at])
 		}

@@ -15,12 +15,12 @@ import (
 // A cell is
 //
 //	hash, size  4 bytes each, as in any keyTable
-//	length      4 bytes: of the columns behind the text; the top bit says that the row is gone and only its cell is left
-//	side        4 bytes: where the row's Go values are in the side table, 0 when it has none
+//	length      4 bytes: of the columns behind the text; the top bits say that the row is gone and only its cell is left, and that it has Go values
 //	mark        4 bytes for the user
 //	touched     8 bytes, and use, 4: only with STATETTL
 //	text        the key columns as the row spells them
 //	columns     the others
+//	side        4 bytes: where the row's Go values are in the side table; only where it has some
 //
 // Where a key column is a Go value without encoding, the text is the normalised
 // key and the columns are all of the row's.
@@ -32,13 +32,14 @@ type rowStore struct {
 
 const (
 	rowLength  = 8
-	rowSide    = 12
-	rowMark    = 16
-	rowTouched = 20
-	rowUse     = 28
-	rowHeader  = 20
-	rowTimed   = 32 // header with touched and use
+	rowMark    = 12
+	rowTouched = 16
+	rowUse     = 24
+	rowHeader  = 16
+	rowTimed   = 28 // header with touched and use
 	rowGone    = 1 << 31
+	rowSided   = 1 << 30
+	rowColumns = rowSided - 1
 	noSide     = 0
 )
 
@@ -70,31 +71,60 @@ func (s *rowStore) put(k *joinKey, ref keyRef, r row.Row) keyRef {
 	if k.values {
 		text, columns, size = k.norm, r.Enc, uint32(len(k.norm))|normalised
 	}
-	header, isNew := s.keys.header, ref == 0
-	if isNew {
-		ref = s.keys.insertRoom(k, len(columns))
-	} else if class, n := sizeClass(header + len(text) + len(columns)); !s.fits(ref, class, n) {
-		ref = s.move(ref, n)
+	header, length, room, side := s.keys.header, uint32(len(columns)), len(columns), uint32(noSide)
+	if len(r.Side) > 0 {
+		length, room = length|rowSided, room+4
+	}
+	if ref == 0 {
+		ref = s.keys.insertRoom(k, room)
+		s.count++
+	} else {
+		c := s.keys.cell(ref)
+		side = s.sideOf(c)
+		if get32(c[rowLength:])&rowGone != 0 {
+			s.count++
+		}
+		if class, n := sizeClass(header + len(text) + room); !s.fits(c, class, n) {
+			ref = s.move(ref, n)
+		}
 	}
 	c := s.keys.cell(ref)
-	if isNew || get32(c[rowLength:])&rowGone != 0 {
-		s.count++
-	}
 	put32(c[cellSize:], size)
-	put32(c[rowLength:], uint32(len(columns)))
+	put32(c[rowLength:], length)
 	copy(c[header:], text)
-	copy(c[header+len(text):], columns)
-	if at := get32(c[rowSide:]); at != noSide || len(r.Side) > 0 {
-		put32(c[rowSide:], s.side.put(at, r.Side))
+	end := header + len(text) + copy(c[header+len(text):], columns)
+	if side = s.side.put(side, r.Side); side != noSide {
+		put32(c[end:], side)
 	}
 	return ref
 }
 
-// fits tells whether a cell of this class and size is what is at ref.
-func (s *rowStore) fits(ref keyRef, class, n int) bool {
-	c := s.keys.cell(ref)
-	had, size := sizeClass(s.keys.header + int(get32(c[cellSize:])&sizeMask) + int(get32(c[rowLength:])&^rowGone))
+// end returns where in a cell its columns end.
+func (s *rowStore) end(c cell) int {
+	return s.keys.header + int(get32(c[cellSize:])&sizeMask) + int(get32(c[rowLength:])&rowColumns)
+}
+
+// sideOf returns the number of the Go values of a cell's row, noSide for none.
+func (s *rowStore) sideOf(c cell) uint32 {
+	if get32(c[rowLength:])&rowSided == 0 {
+		return noSide
+	}
+	return get32(c[s.end(c):])
+}
+
+// fits tells whether c is a cell of this class and size.
+func (s *rowStore) fits(c cell, class, n int) bool {
+	had, size := sizeClass(s.size(c))
 	return had == class && size == n
+}
+
+// size returns how many bytes of a cell are used. The room for Go values that have
+// left with their row is not among them; nobody writes there.
+func (s *rowStore) size(c cell) int {
+	if get32(c[rowLength:])&rowSided != 0 {
+		return s.end(c) + 4
+	}
+	return s.end(c)
 }
 
 // move takes the key at ref to a cell of n bytes, of which only the header is
@@ -118,11 +148,15 @@ func (s *rowStore) row(ref keyRef) (row.Row, bool) {
 		return row.Row{}, false
 	}
 	start := s.keys.header
-	end := start + len(text) + int(length)
+	end := start + len(text) + int(length&rowColumns)
 	if norm {
 		start += len(text)
 	}
-	return row.Row{Enc: c[start:end:end], Side: s.side.at(get32(c[rowSide:]))}, true
+	r := row.Row{Enc: c[start:end:end]}
+	if length&rowSided != 0 {
+		r.Side = s.side.at(get32(c[end:]))
+	}
+	return r, true
 }
 
 // clear takes the row at ref away and leaves the cell, which keeps its key, mark
@@ -133,10 +167,8 @@ func (s *rowStore) clear(ref keyRef) {
 	}
 	s.count--
 	c := s.keys.cell(ref)
-	put32(c[rowLength:], get32(c[rowLength:])|rowGone)
-	if at := get32(c[rowSide:]); at != noSide {
-		put32(c[rowSide:], s.side.put(at, nil))
-	}
+	s.side.put(s.sideOf(c), nil)
+	put32(c[rowLength:], get32(c[rowLength:])&^rowSided|rowGone)
 }
 
 // gone tells whether the cell at ref has no row.

@@ -21,8 +21,11 @@ type Expander interface {
 // UnnestConfig says what an Unnest expands.
 type UnnestConfig struct {
 	Expander Expander
-	Left     bool   // a row of which nothing comes leaves once, with NULLs
-	Text     string // as EXPLAIN shows it
+	// Source are the columns of the row that the rows made of it have in front; nil
+	// stands for all. An array is best left out: each element would have a copy.
+	Source []int
+	Left   bool   // a row of which nothing comes leaves once, with NULLs
+	Text   string // as EXPLAIN shows it
 }
 
 // Unnest puts rows in the place of each row: its columns with those of each row
@@ -36,8 +39,10 @@ type Unnest struct {
 	cfg  UnnestConfig
 	out  Output
 	rec  Record  // the one at hand
+	src  row.Row // its Source columns
 	row  row.Row // memory of the last row
 	none row.Row // NULLs
+	kept row.Row // memory of src
 	emit func(row.Row)
 	n    int // rows of the record at hand
 }
@@ -61,11 +66,17 @@ func (u *Unnest) Advance(_ int, p Progress) { u.out.Advance(p) }
 // Process implements Operator.
 func (u *Unnest) Process(port int, rec Record) {
 	u.rec, u.n = rec, 0
+	u.src = rec.Row
+	if u.cfg.Source != nil {
+		u.kept = row.AppendColumns(row.Row{Enc: u.kept.Enc[:0], Side: u.kept.Side[:0]}, rec.Row, u.cfg.Source)
+		u.src = u.kept
+	}
 	bad := u.cfg.Expander.Expand(rec.Row, u.emit)
 	if u.n == 0 && u.cfg.Left {
 		u.expanded(u.none)
 	}
-	u.rec = Record{}
+	u.rec, u.src = Record{}, row.Row{}
+	clear(u.kept.Side)
 	if rec.Diff < 0 {
 		return
 	}
@@ -82,7 +93,7 @@ func (u *Unnest) Process(port int, rec Record) {
 // expanded emits the row at hand with cols behind it.
 func (u *Unnest) expanded(cols row.Row) {
 	u.n++
-	r := row.AppendRow(row.Row{Enc: u.row.Enc[:0], Side: u.row.Side[:0]}, u.rec.Row)
+	r := row.AppendRow(row.Row{Enc: u.row.Enc[:0], Side: u.row.Side[:0]}, u.src)
 	u.row = row.AppendRow(r, cols)
 	rec := u.rec
 	rec.Row = u.row

@@ -211,3 +211,13 @@ func TestUnnestPassesHistoryOn(t *testing.T) {
 	require.Len(t, out.step, 1)
 	require.True(t, out.step[0].Past)
 }
+
+// Source leaves out what every element would else have a copy of.
+func TestUnnestKeepsItsSourceColumns(t *testing.T) {
+	log := operatortest.NewLog()
+	u, err := operator.NewUnnest(operator.UnnestConfig{Expander: operator.NewElements(1, []row.Path{{{Name: "a"}}}, false), Source: []int{0}}, log)
+	require.NoError(t, err)
+	r := row.Append(row.Append(row.Row{}, value.OfText("k")), value.OfJSON([]byte(`[{"a":1},{"a":2}]`)))
+	u.Process(0, operator.Record{TS: 3, Diff: 1, Row: r})
+	require.Equal(t, []string{`emit @3 ["k" 1]`, `emit @3 ["k" 2]`}, log.Take())
+}

@@ -111,9 +111,9 @@ func streamsqlOnly(s *syntax.Select) bool {
 // Build checks a script and plans it; gates bound the sides of its WITHIN joins.
 // Errors are *syntax.Error.
 func Build(s *syntax.Script, gates plan.Gates) (*Program, error) {
-	b := &builder{sql: s.SQL, program: &Program{SQL: s.SQL}, gates: gates, tables: map[string]*table{}}
+	b := &builder{sql: s.SQL, program: &Program{SQL: s.SQL}, gates: gates, tables: map[string]*table{}, uses: map[string]map[string]bool{}}
 	for _, st := range s.Statements {
-		b.reads = map[string]bool{}
+		b.looked = map[string]bool{}
 		var err error
 		switch st := st.(type) {
 		case *syntax.Import:
@@ -226,7 +226,7 @@ func (b *builder) definition(st *syntax.Define) error {
 		return err
 	}
 	if len(parts) == 1 {
-		if err := b.checkCycle(b.table, parts[0].Pos, q.direct); err != nil {
+		if err := b.checkCycle(b.table, parts[0].Pos); err != nil {
 			return err
 		}
 	}
@@ -262,6 +262,7 @@ func (b *builder) nestedDefinition(st *syntax.Define) error {
 	if err != nil {
 		return err
 	}
+	b.uses[b.table] = b.looked
 	n.keys = result.parentKeys
 	t := &table{name: b.table, node: result.node, order: result.order, nested: map[string]*nested{}}
 	n.table = t

@@ -18,8 +18,6 @@ type table struct {
 	nested map[string]*nested // by its own name
 	order  []orderBy          // ORDER BY, for reading
 	define bool               // by :=, not an input
-	// reads are the inputs it is computed from that no IMPORT declares.
-	reads map[string]bool
 }
 
 // nested is what stands behind parent.name: a table of its own, an aggregation
@@ -42,8 +40,9 @@ type builder struct {
 	order   []*table // every definition that still stands, in order
 	inputs  []*inputNode
 	nodes   []node
-	table   string          // the statement at hand
-	reads   map[string]bool // what it reads
+	table   string                     // the statement at hand
+	looked  map[string]bool            // the names that it looks up
+	uses    map[string]map[string]bool // by name: the names that its definitions look up
 	exports []*syntax.Export
 	last    *table
 	aliases int // made up so far
@@ -60,6 +59,11 @@ func add[N node](b *builder, n N) N {
 // input stream.
 func (b *builder) lookup(name string, pos syntax.Pos) (*table, error) {
 	t := b.tables[name]
+	if parent, own, dotted := strings.Cut(name, "."); t == nil && dotted && b.tables[parent] != nil {
+		return nil, b.unknown(pos, "nested table", name, withPrefix(parent+".", nestedNames(b.tables[parent])),
+			"define it first: "+parent+"."+own+" := SELECT … FROM @ …; an input stream of that name is declared with IMPORT")
+	}
+	b.looked[name] = true
 	if t == nil {
 		if near := spelling.Nearest(name, b.names()); near != "" && misspelt(name, near) {
 			return nil, b.errorf(pos, plan.ErrUnknownName, "did you mean "+near+"? An input stream of its own with so similar a name must be declared: IMPORT "+name,
@@ -67,11 +71,14 @@ func (b *builder) lookup(name string, pos syntax.Pos) (*table, error) {
 		}
 		t = b.input(name, false)
 	}
-	if in, ok := t.node.(*inputNode); ok && !in.imported && !t.define {
-		b.reads[name] = true
-	}
-	maps.Copy(b.reads, t.reads)
 	return t, nil
+}
+
+func withPrefix(prefix string, names []string) []string {
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return names
 }
 
 func (b *builder) names() []string {
@@ -107,7 +114,7 @@ func (b *builder) input(name string, imported bool) *table {
 	b.nodes = append(b.nodes, n)
 	n.table = name
 	b.inputs = append(b.inputs, n)
-	t := &table{name: name, node: n, nested: map[string]*nested{}, reads: map[string]bool{}}
+	t := &table{name: name, node: n, nested: map[string]*nested{}}
 	b.tables[name] = t
 	return t
 }
@@ -120,7 +127,6 @@ func (b *builder) define(t *table) {
 		})
 	}
 	t.define = true
-	t.reads = b.reads
 	b.tables[t.name] = t
 	b.order = append(b.order, t)
 	b.last = t
@@ -128,13 +134,37 @@ func (b *builder) define(t *table) {
 
 // checkCycle refuses a definition that feeds on what was computed from an
 // undeclared input of its own name.
-func (b *builder) checkCycle(name string, pos syntax.Pos, direct *table) error {
+func (b *builder) checkCycle(name string, pos syntax.Pos) error {
+	used := b.uses[name]
+	if used == nil {
+		used = map[string]bool{}
+		b.uses[name] = used
+	}
+	maps.Copy(used, b.looked)
 	old := b.tables[name]
 	if old == nil || old.define {
 		return nil
 	}
-	in, ok := old.node.(*inputNode)
-	if !ok || in.imported || !b.reads[name] || direct == old {
+	if in, ok := old.node.(*inputNode); !ok || in.imported {
+		return nil
+	}
+	seen := map[string]bool{name: true}
+	var back func(at string) bool // finds a way back to name
+	back = func(at string) bool {
+		for next := range b.uses[at] {
+			if next == name && at != name {
+				return true
+			}
+			if !seen[next] {
+				seen[next] = true
+				if back(next) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !back(name) {
 		return nil
 	}
 	return b.errorf(pos, ErrUnsupported,

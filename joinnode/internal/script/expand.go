@@ -73,15 +73,16 @@ func (n *unnestNode) lower(b *builder) (edge, error) {
 	if err != nil {
 		return edge{}, err
 	}
-	l := slices.Concat(elements.edge.layout, layout(read))
+	source, l := elements.source(n.wanted.list)
+	l = slices.Concat(l, layout(read))
 	if ordinal {
 		l = append(l, refOf(n.alias, hiddenIndex))
 	}
 	elements.ordinal = ordinal
 	txt := visible(text(n.array)) + " AS " + n.alias
-	_, out := b.vertex(n.table, fmt.Sprintf("Unnest %s (%s) left=%t", txt, strings.Join(layout(read).texts(), ","), n.left), false, l,
+	_, out := b.vertex(n.table, fmt.Sprintf("Unnest %s (%s) of %v left=%t", txt, strings.Join(layout(read).texts(), ","), source, n.left), false, l,
 		func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
-			return operator.NewUnnest(operator.UnnestConfig{Expander: elements.expander(), Left: n.left, Text: txt}, out)
+			return operator.NewUnnest(operator.UnnestConfig{Expander: elements.expander(), Source: source, Left: n.left, Text: txt}, out)
 		}, elements.edge)
 	return out, nil
 }
@@ -112,6 +113,21 @@ func newElementsPlan(b *builder, n node, e edge, array ref, read []ref) (*elemen
 		p.paths = append(p.paths, r[1:])
 	}
 	return p, nil
+}
+
+// source are the columns of the rows that those made of them go on with, and their
+// names: all but the array and what lies around it, unless somebody wants that.
+func (p *elementsPlan) source(wanted []ref) (cols []int, l layout) {
+	for i, r := range p.edge.layout {
+		if i == p.col && layout(wanted).find(r) < 0 {
+			continue
+		}
+		cols, l = append(cols, i), append(l, r)
+	}
+	if cols == nil {
+		cols = []int{}
+	}
+	return cols, l
 }
 
 // expander makes the expander; every operator needs its own.

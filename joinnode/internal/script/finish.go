@@ -163,6 +163,9 @@ func (n *endNode) fields(l layout) (fields []row.Field, names []string) {
 		fields = append(fields, row.Field{Col: l.find(n.in.provide(ref{})), Spread: true})
 	}
 	for _, f := range s.fields {
+		if strings.HasPrefix(f, "_") {
+			continue // hidden, as tables with such names are
+		}
 		fields = append(fields, row.Field{Name: f, Col: l.find(n.in.provide(refOf(f)))})
 		names = append(names, f)
 	}

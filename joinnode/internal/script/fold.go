@@ -58,7 +58,14 @@ func (q *query) joinFold(j *syntax.Join, s *source, sel *syntax.Select, alias st
 	x := &extendNode{in: n, fields: fields, under: alias, zone: n.zone}
 	var keys []ref
 	for i := range n.groups {
-		keys = append(keys, refOf(alias, numbered(hiddenGroup, i)))
+		k := refOf(alias, numbered(hiddenGroup, i))
+		for _, f := range fields {
+			if c, ok := f.expr.(*syntax.Column); ok && equal(ref(c.Path), k) {
+				k = refOf(alias, f.name) // as users know it
+				break
+			}
+		}
+		keys = append(keys, k)
 	}
 	q.pushDown(s.alias, alias, func(in node) node { n.in = in; return x }, keys)
 	src := source{alias: alias, node: x}

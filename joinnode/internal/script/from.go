@@ -1,8 +1,6 @@
 package script
 
 import (
-	"maps"
-
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
@@ -40,7 +38,6 @@ func (q *query) fromSource(s *syntax.Source) error {
 		if err != nil {
 			return err
 		}
-		q.direct = t
 		q.from(aliasOf(s), t)
 		return nil
 	}
@@ -174,9 +171,7 @@ func (q *query) joinNested(j *syntax.Join, s *source, n *nested, alias string) e
 	if j.On != nil {
 		sub.On = &syntax.Binary{Pos: j.Pos, Op: "AND", X: sub.On, Y: j.On}
 	}
-	for name := range n.table.reads {
-		q.b.reads[name] = true
-	}
+	q.b.looked[n.table.name] = true
 	if _, err := q.joinTable(&sub, n.table, alias, nil, true); err != nil {
 		return err
 	}
@@ -237,7 +232,7 @@ func (q *query) joinRelation(j *syntax.Join, s *source, n *nested, rel *syntax.R
 			}
 			n.tables[i] = t // a later table of the name is another
 		}
-		maps.Copy(q.b.reads, t.reads)
+		q.b.looked[t.name] = true
 		if _, err := q.joinTable(&r, t, as, nil, true); err != nil {
 			return err
 		}

@@ -312,12 +312,12 @@ func (n *foldNode) lower(b *builder) (edge, error) {
 	if n.having != nil {
 		txt += " having " + visible(syntax.PrintExpr(n.having))
 	}
-	_, out := b.vertex(n.table, fmt.Sprintf("Fold %s left=%t%s", txt, n.left, zoneText(n.zone)), false,
-		append(elements.edge.layout[:len(elements.edge.layout):len(elements.edge.layout)], l...),
+	source, kept := elements.source(n.wanted.list)
+	_, out := b.vertex(n.table, fmt.Sprintf("Fold %s of %v left=%t%s", txt, source, n.left, zoneText(n.zone)), false, slices.Concat(kept, l),
 		func(ctx *eval.Context, out operator.Output) (operator.Operator, error) {
 			fold := operator.NewFold(operator.FoldConfig{Elements: elements.expander(), Where: holds(where, ctx), Keys: len(n.groups), Aggs: aggs, Having: holds(having, ctx),
 				Args: computed(ctx, exprs)})
-			return operator.NewUnnest(operator.UnnestConfig{Expander: fold, Left: n.left, Text: txt}, out)
+			return operator.NewUnnest(operator.UnnestConfig{Expander: fold, Source: source, Left: n.left, Text: txt}, out)
 		}, elements.edge)
 	return out, nil
 }

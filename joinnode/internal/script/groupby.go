@@ -74,21 +74,53 @@ func (q *query) grouping(s *syntax.Select, items []item) (*group, error) {
 		if err != nil {
 			return nil, err
 		}
+		if slices.Contains(g.texts, syntax.PrintExpr(b)) {
+			continue // once is enough
+		}
 		if c, ok := b.(*syntax.Call); ok && eval.IsTimeWindow(c.Name) {
 			if n.bucket >= 0 {
 				return nil, q.b.errorf(e.Position(), ErrUnsupported, "group by one, and by the other in a table over its result", "a query has one time window, this is the second")
 			}
 			n.bucket = len(n.groups)
+			if leaves(q.node) {
+				q.b.warnf("line %d, column %d: a time window of rows that leave as time passes: where time jumps past a row's leaving and its window's end at once, the row is gone; a window needs no now(), its rows leave once",
+					e.Position().Line, e.Position().Col)
+			}
 			q.warnOfWindow(c)
 		} else if hasWindow(b) {
 			return nil, q.b.errorf(e.Position(), ErrUnsupported, "group by endOf…(time) itself and compute with it in the SELECT list", "a time window cannot be part of a grouping expression")
 		}
 		n.groups, g.texts = append(n.groups, b), append(g.texts, syntax.PrintExpr(b))
 	}
-	if n.bucket < 0 {
+	return g, q.boundGroups(n)
+}
+
+// leaves tells whether rows of n may be taken back because time passes.
+func leaves(n node) bool {
+	switch n.(type) {
+	case *recencyNode:
+		return true
+	case *groupNode, *dedupNode, *streamOnNode:
+		return false // rows of their own
+	}
+	return slices.ContainsFunc(n.inputs(), leaves)
+}
+
+// boundGroups applies STATETTL to the groups. Rows that can be taken back must not
+// be forgotten before; a join that forgets them takes them back itself.
+func (q *query) boundGroups(n *groupNode) error {
+	switch {
+	case n.bucket >= 0:
+		n.ttl = 0
+	case q.ttl > 0 && q.node.kind() == State:
+		if n.ttl = 0; !q.ttlUsed {
+			return q.b.errorf(q.ttlPos, ErrUnsupported, "put STATETTL where the rows come from: at the DISTINCT … ON, or at the join that gives them",
+				"STATETTL would forget groups whose rows may still change")
+		}
+	default:
 		q.ttlUsed = true
 	}
-	return g, nil
+	return nil
 }
 
 // warnOfWindow warns of a time window by a field that is not the time of its rows:
@@ -200,7 +232,7 @@ func (q *query) aggregate(g *group, c *syntax.Call) (int, error) {
 		a.arg = arg
 	}
 	if kind == operator.AggFirstValue || kind == operator.AggLastValue {
-		if a.time = q.time; a.time == nil {
+		if a.time = q.time; a.time == nil && g.under == "" { // the elements of a row have its time: their order decides
 			return 0, q.b.errorf(c.Pos, ErrUnsupported, "use min or max of a column, or aggregate the stream itself", "%s goes by the time of rows, and the rows of a state table have none", c.Name)
 		}
 	}

@@ -25,7 +25,8 @@ func (b *builder) vertex(table, what string, stateful bool, l layout, make build
 	for _, e := range in {
 		v.Ports = append(v.Ports, e.port)
 		v.Shapes = append(v.Shapes, keptShape(e.layout))
-		id += " <" + e.identity + ">"
+		// What an operator is told names columns; the layout says which those are.
+		id += " <" + e.identity + " (" + strings.Join(e.layout.texts(), ",") + ")>"
 		clocked = clocked && (e.clocked || e.port.From == FromNow)
 	}
 	v.Identity = digest(id)

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"time"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
@@ -124,9 +125,23 @@ type extendNode struct {
 	zone   *time.Location
 }
 
-func (n *extendNode) inputs() []node   { return []node{n.in} }
-func (n *extendNode) kind() Kind       { return n.in.kind() }
-func (n *extendNode) keys() []ref      { return n.in.keys() }
+func (n *extendNode) inputs() []node { return []node{n.in} }
+func (n *extendNode) kind() Kind     { return n.in.kind() }
+
+// keys are known by the added columns that show them.
+func (n *extendNode) keys() []ref {
+	keys := slices.Clone(n.in.keys())
+	for i, k := range keys {
+		for _, f := range n.fields {
+			if c, ok := f.expr.(*syntax.Column); ok && n.under != "" && equal(ref(c.Path), k) {
+				keys[i] = refOf(n.under, f.name)
+				break
+			}
+		}
+	}
+	return keys
+}
+
 func (n *extendNode) versions() string { return n.in.versions() }
 
 func (n *extendNode) schema() schema {

@@ -33,7 +33,6 @@ type query struct {
 	// Of the result.
 	order      []orderBy
 	parentKeys []string
-	direct     *table // the only table that is read, for redefinitions
 }
 
 // source is one alias of a query.
@@ -312,7 +311,6 @@ func (q *query) distinctOn(s *syntax.DistinctOn) error {
 	if err != nil {
 		return err
 	}
-	q.direct = t
 	if t.node.kind() == State {
 		return q.b.errorf(s.Source.Pos, ErrKind, "read it as it is, or make a stream of its changes first: STREAM ON UPDATE AS SELECT …",
 			"DISTINCT … ON makes a state table of a stream, and %s is a state table already", t.name)

@@ -25,9 +25,6 @@ func (q *query) selectQuery(s *syntax.Select) error {
 	if err != nil {
 		return err
 	}
-	if len(s.Joins) > 0 {
-		q.direct = nil
-	}
 	if err := q.filter(where); err != nil {
 		return err
 	}
@@ -276,7 +273,9 @@ func (q *query) distinct(s *syntax.Select, p *projectNode) error {
 		n.groups = append(n.groups, bound(syntax.Pos{}, refOf(f.name)))
 		result.fields = append(result.fields, field{f.name, bound(syntax.Pos{}, refOf(numbered(hiddenGroup, i)))})
 	}
-	q.ttlUsed = true
+	if err := q.boundGroups(n); err != nil {
+		return err
+	}
 	result.in = add(q.b, n)
 	q.keyColumns(result)
 	q.node = add(q.b, result)
