@@ -192,11 +192,11 @@ func (j *TemporalJoin) version(rec *Record) {
 
 // change returns what the step has done to k so far.
 func (j *TemporalJoin) change(k keyRef) *tableChange {
-	if c := j.table.keys.cell(k); c.stepped() {
+	c := j.table.keys.cell(k)
+	if c.stepped() {
 		return &j.changed[j.place(k)]
-	} else {
-		c.setStepped(true)
 	}
+	c.setStepped(true)
 	j.changed = append(j.changed, tableChange{key: k, retracted: unseen})
 	last := len(j.changed) - 1
 	if last == fewKeys {
