@@ -199,6 +199,15 @@ func (r Row) Col(i int) value.Value {
 	return columnAt(r.Enc, off).value(r)
 }
 
+// column returns where column i lies; false when the row has none.
+func (r Row) column(i int) (column, bool) {
+	off := r.Offset(i)
+	if off >= len(r.Enc) {
+		return column{}, false
+	}
+	return columnAt(r.Enc, off), true
+}
+
 // Len returns the number of columns.
 func (r Row) Len() int {
 	n := 0

@@ -98,6 +98,11 @@ func (s *Shape) AppendJSON(dst []byte, r Row) []byte {
 
 // appendSpread is AppendJSON for lists with Spread.
 func (s *Shape) appendSpread(dst []byte, r Row) []byte {
+	if len(s.fields) == 1 { // SELECT * of one source
+		if c, ok := r.column(s.fields[0].Col); ok && c.tag == tagJSON && verbatim(r.Enc[c.start:c.end]) {
+			return append(dst, r.Enc[c.start:c.end]...)
+		}
+	}
 	sp := s.pool.Get().(*spreading)
 	defer sp.release(&s.pool)
 	at := cursor{row: r}

@@ -79,6 +79,29 @@ func (s *Shape) each(sp *spreading, sf *shapeField, v value.Value, f func(name s
 	}
 }
 
+// verbatim tells whether an object is spelled as its members are when they are
+// written one by one: nothing between them, and text that is ASCII without escapes.
+// Most producers' are.
+func verbatim(object []byte) bool {
+	if len(object) == 0 || object[0] != '{' {
+		return false
+	}
+	s := scanner{b: object}
+	for i := 0; i < len(object); i++ {
+		switch c := object[i]; {
+		case c == '"':
+			end, f := s.text(i + 1)
+			if end < 0 || f != 0 {
+				return false
+			}
+			i = end
+		case c <= ' ':
+			return false
+		}
+	}
+	return true
+}
+
 // qualify returns prefix.name, valid until sp is released.
 func (sp *spreading) qualify(prefix, name string) string {
 	start := len(sp.text)
