@@ -52,15 +52,19 @@ func (b *batch) bytes(s span) []byte { return b.slab[s.from:s.to:s.to] }
 const (
 	maxIdleSlab  = 1 << 20 // bytes
 	maxIdleItems = 1 << 14 // arrivals or results
+	// maxBusySlab bounds the slab of a batch while batches fill a quarter of it: a
+	// full queue of rows that a script keeps whole is more than maxIdleSlab.
+	maxBusySlab = 4 << 20
 )
 
 func (b *batch) reset() {
+	busy := len(b.slab) >= cap(b.slab)/4 && cap(b.slab) <= maxBusySlab
 	clear(b.arrivals) // drops references to side values and markers
 	b.arrivals, b.lost, b.slab = b.arrivals[:0], b.lost[:0], b.slab[:0]
 	if cap(b.arrivals) > maxIdleItems {
 		b.arrivals = nil
 	}
-	if cap(b.slab) > maxIdleSlab {
+	if cap(b.slab) > maxIdleSlab && !busy {
 		b.slab = nil
 	}
 }

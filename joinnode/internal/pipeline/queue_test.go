@@ -283,8 +283,14 @@ func TestBatchesForgetWhatTheyHeld(t *testing.T) {
 	b.slab = make([]byte, maxIdleSlab+1)
 	b.arrivals = make([]arrival, maxIdleItems+1)
 	b.reset()
-	require.Nil(t, b.slab)
+	require.Equal(t, maxIdleSlab+1, cap(b.slab), "it was full")
 	require.Nil(t, b.arrivals)
+	b.slab = b.slab[:maxIdleSlab/4]
+	b.reset()
+	require.Nil(t, b.slab, "it was not")
+	b.slab = make([]byte, maxBusySlab+1)
+	b.reset()
+	require.Nil(t, b.slab)
 }
 
 // TestCoarseClock: rows that wait together share a reading, unless one seems to
