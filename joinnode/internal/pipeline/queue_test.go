@@ -285,7 +285,7 @@ func TestBatchesForgetWhatTheyHeld(t *testing.T) {
 	b.reset()
 	require.Equal(t, maxIdleSlab+1, cap(b.slab), "it was full")
 	require.Nil(t, b.arrivals)
-	b.slab = b.slab[:maxIdleSlab/4]
+	b.slab = b.slab[:maxIdleSlab/4-1]
 	b.reset()
 	require.Nil(t, b.slab, "it was not")
 	b.slab = make([]byte, maxBusySlab+1)
