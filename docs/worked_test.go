@@ -48,7 +48,8 @@ const (
 //	explain                 the graph
 //	reload X := …           another script takes this one's place
 //	→ Users update {…}  (key {…}, time 5000)
-//	                        a change: table, what it is, row; no key in a stream table
+//	                        a change: table, what it is, row; no key in a stream table,
+//	                        "closed by stop" in front of the key if a stop gave it out
 //	✗ left late {…}  (in T, time 5000)
 //	                        a row that the table T has dropped
 //
@@ -214,6 +215,9 @@ func known(r joinnode.Result, timed bool) string {
 	var parts []string
 	if r.Type == joinnode.LeftUnmatched {
 		parts = append(parts, strings.Join(r.Unmatched, " and ")+" NULL", "closed by "+r.ClosedBy)
+	}
+	if r.Table != "" && r.ClosedBy != "" {
+		parts = append(parts, "closed by "+r.ClosedBy)
 	}
 	if r.Key != nil {
 		parts = append(parts, "key "+string(r.Key))
