@@ -101,8 +101,9 @@ type Operator interface {
 	Advance(port int, p Progress)
 	// Process takes one record. It moves no time.
 	Process(port int, rec Record)
-	// EndStep closes one arrival or timer event; the pipeline calls it on every
-	// operator, upstream first. The operator raises its output's progress here.
+	// EndStep closes one arrival or timer event; the pipeline calls it upstream
+	// first, and may leave operators out to which nothing came. The operator raises
+	// its output's progress here.
 	EndStep()
 	// Wake returns the least Seen of port at which the operator would emit
 	// something, or at which its output would reach need; false when no Seen of

@@ -23,7 +23,14 @@ type outlet struct {
 type target struct {
 	op     operator.Operator
 	port   int
-	follow *follower // nil: the port's time is the outlet's
+	vertex *tableVertex // that op is of
+	follow *follower    // nil: the port's time is the outlet's
+}
+
+// advance tells the port how far it has come.
+func (t *target) advance(p operator.Progress) {
+	t.vertex.concerned = true
+	t.op.Advance(t.port, p)
 }
 
 // unseen is the progress of a port that was told nothing.
@@ -51,6 +58,7 @@ func (o *outlet) Emit(rec operator.Record) {
 	}
 	for i := range o.targets {
 		t := &o.targets[i]
+		t.vertex.concerned = true
 		t.op.Process(t.port, rec)
 	}
 }
@@ -63,7 +71,7 @@ func (o *outlet) Advance(p operator.Progress) {
 		if t.follow != nil {
 			t.follow.advance(p)
 		} else {
-			t.op.Advance(t.port, p)
+			t.advance(p)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // tableGraph is the operators of a table script: any graph without cycles, whose
 // vertices stand upstream first. One step is one arrival or one instant of the
 // clock: progress goes down from the inputs, then the script's now() to the ports
-// that carry it, then the record, and at last every vertex ends the step, upstream
-// first (docs/tables.md).
+// that carry it, then the record, and at last every vertex that was concerned ends
+// the step, upstream first (docs/tables.md).
 type tableGraph struct {
 	p        *Pipeline
 	program  *script.Program
@@ -24,7 +24,8 @@ type tableGraph struct {
 	tables   []*tableCounts // by name, in order of appearance
 
 	ahead    ahead
-	nowPorts []target // that carry now()
+	sinks    tableVertex // stands for the outbox
+	nowPorts []target    // that carry now()
 	follows  []*follower
 	now      int64 // the script's now(); minTime = unknown
 	nowGauge published
@@ -46,6 +47,9 @@ type tableVertex struct {
 	table  int // of tables
 	shapes []*row.Shape
 	about  operator.Description
+	// concerned: something came to the operator in this step. The others have
+	// nothing to end; most of a script has not to do with most rows.
+	concerned bool
 }
 
 // tablePort is one port of an operator.
@@ -160,7 +164,7 @@ func (g *tableGraph) link() {
 		v.out.restamped = g.clockedJoin(i)
 		for n := range v.ports {
 			port := &v.ports[n]
-			to := target{op: v.op, port: n, follow: port.follow}
+			to := target{op: v.op, port: n, vertex: v, follow: port.follow}
 			switch port.From {
 			case script.FromNow:
 				g.nowPorts = append(g.nowPorts, to)
@@ -176,14 +180,14 @@ func (g *tableGraph) link() {
 			}
 			port.from.targets = append(port.from.targets, to)
 			if port.follow != nil {
-				port.follow.op, port.follow.port = v.op, n
+				port.follow.to = target{op: v.op, port: n, vertex: v}
 				g.follows = append(g.follows, port.follow)
 			}
 		}
 	}
 	for i := range g.program.Outputs {
 		out := g.vertices[g.program.Outputs[i].Vertex].out
-		out.targets = append(out.targets, target{op: g.p.out, port: i})
+		out.targets = append(out.targets, target{op: g.p.out, port: i, vertex: &g.sinks})
 	}
 }
 
@@ -260,7 +264,10 @@ func (g *tableGraph) start(now int64) {
 // endStep closes an arrival or an instant of the clock.
 func (g *tableGraph) endStep() {
 	for i := range g.vertices {
-		g.vertices[i].op.EndStep()
+		if v := &g.vertices[i]; v.concerned {
+			v.concerned = false
+			v.op.EndStep()
+		}
 	}
 	g.step++
 }

@@ -55,8 +55,7 @@ func (in *tableInput) idleAt(started bool) (int64, bool) {
 // follower lets the time of a WITHIN join's port follow the clock while the
 // inputs behind it are silent.
 type follower struct {
-	op       operator.Operator
-	port     int
+	to       target
 	timeout  int64
 	inputs   []int
 	progress operator.Progress // of the port
@@ -66,7 +65,7 @@ type follower struct {
 func (f *follower) advance(p operator.Progress) {
 	p.Seen, p.Low = max(p.Seen, f.progress.Seen), max(p.Low, f.progress.Low)
 	f.progress = p
-	f.op.Advance(f.port, p)
+	f.to.advance(p)
 }
 
 // raise brings the port to the clock's t, if that is news.
@@ -75,7 +74,7 @@ func (f *follower) raise(t int64) bool {
 		return false
 	}
 	f.progress.Seen, f.progress.Idle = t, true
-	f.op.Advance(f.port, f.progress)
+	f.to.advance(f.progress)
 	return true
 }
 
@@ -190,8 +189,7 @@ func (g *tableGraph) raiseNow(clock int64) bool {
 func (g *tableGraph) setNow(now int64) {
 	g.now = now
 	for i := range g.nowPorts {
-		t := &g.nowPorts[i]
-		t.op.Advance(t.port, operator.Progress{Seen: now, Low: now})
+		g.nowPorts[i].advance(operator.Progress{Seen: now, Low: now})
 	}
 }
 
