@@ -30,7 +30,8 @@ type Result struct {
 	Unmatched []string
 	// ClosedBy says why an unmatched row was given up: "window", "idle",
 	// "stop", "reload"; "" for a matched row. Where several joins found nothing it is
-	// why the last of them gave up, which is what released the row.
+	// why the last of them gave up, which is what released the row. On the row of a
+	// script's time window it says that the end cut the window off: "stop" or "reload".
 	ClosedBy string
 	// WindowEnd is the end of the window in ns since the epoch, 0 when the
 	// result is not a window's.
