@@ -129,7 +129,7 @@ func All() []harness.Spec {
 		{
 			Name: "grouped-sum", What: "table script: sum and count of 100,000 groups, likewise",
 			Reference: "a Go map of key to pointer to struct of sum and count", Unit: harness.Times, Target: 4,
-			How: "As above. The map adds float64s that stand ready; the script reads decimals and adds with compensation.",
+			How: "As above. Readings are decimals in JSON's spelling, which both read; the script adds with compensation, the map does not.",
 			Run: tables(sumCase),
 		},
 		{
@@ -159,4 +159,4 @@ func All() []harness.Spec {
 	}
 }
 
-const tablesHow = "The vertices are those that the planner makes, with the Table of the exported state, linked and stepped as in the pipeline; rows are encoded as the parser does it. The map is asked with the key's bytes in the row and allocates nothing. Keys come in random order over all of them. Beside it the whole way, against json.Unmarshal and the same update of a map of messages."
+const tablesHow = "The vertices are those that the planner makes, with the Table of the exported state, linked and stepped as in the pipeline, and shown their rows ahead as there. Both sides get the same rows, encoded as the parser does it, and read of them what they need; the map is asked with the bytes of the key in the row, is updated under a string that exists already, writes over its rows in place and allocates nothing. It emits no changes; the script emits the old and the new row to the Table, and the Table what has changed. Keys come in random order over all of them, and half as many rows again as keys come before the clock runs. Beside it the map alone with key, number and columns decoded before, and the whole way, against json.Unmarshal and the same update of a map of messages."

@@ -146,7 +146,7 @@ func (t *tableCase) operators(r *harness.Run, keys *workload.Keys, rows int) err
 		}
 		return rows, nil
 	}
-	for fed := 0; fed < 2*t.updates.Keys; fed += rows {
+	for fed := 0; fed < t.updates.Keys+t.updates.Keys/2; fed += rows {
 		if _, err := prepare(); err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (t *tableCase) fromMessages(r *harness.Run, keys *workload.Keys, rows int) 
 		n, _, _ := maps.results()
 		return harness.Equal("number of results", q.results, n)
 	}
-	for fed := 0; fed < 2*t.updates.Keys; fed += rows {
+	for fed := 0; fed < t.updates.Keys+t.updates.Keys/2; fed += rows {
 		if err := c.FillUpdates(u); err != nil {
 			return err
 		}
