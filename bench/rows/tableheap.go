@@ -20,7 +20,7 @@ func stateOf(t tableCase) func(*harness.Run) error {
 		if err != nil {
 			return err
 		}
-		c, err := workload.NewMessages(min(n, 100_000), keys)
+		c, err := workload.NewMessages(fewRows, keys)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,9 @@ func (t *tableCase) stateUpdates(n int, skip int64) (*workload.Updates, error) {
 
 const (
 	warmKeys = 100
-	warmRows = 200_000
+	warmRows = 100_000
+	// fewRows come at a time, so that buffers for rows and results stay small.
+	fewRows = 1600
 )
 
 // stateRound returns by how much the heap has grown for each key, and what the
