@@ -253,7 +253,7 @@ func (p *Plan) KeptShape(stage, port int) *row.Shape {
 		case single && len(c.path) == 0:
 			f = row.Field{Col: i, Spread: true}
 		case single:
-			f.Name = pathText(c.path)
+			f.Name = c.path.String()
 		}
 		if !f.Spread && seen[f.Name] {
 			continue // a key that names one column twice

@@ -16,27 +16,7 @@ type column struct {
 }
 
 // id identifies a column within a query.
-func (c column) id() string { return strconv.Itoa(c.input) + " " + pathText(c.path) }
-
-// pathText spells a path without ambiguity, e.g. payload.items[0].`a.b`.
-func pathText(p row.Path) string {
-	var b strings.Builder
-	for i, s := range p {
-		switch {
-		case s.IsIndex:
-			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
-			continue
-		case i > 0:
-			b.WriteByte('.')
-		}
-		if strings.ContainsAny(s.Name, ".[]` ") || s.Name == "" {
-			b.WriteString("`" + strings.ReplaceAll(s.Name, "`", "``") + "`")
-		} else {
-			b.WriteString(s.Name)
-		}
-	}
-	return b.String()
-}
+func (c column) id() string { return strconv.Itoa(c.input) + " " + c.path.String() }
 
 // names resolves the names of one statement.
 type names struct {
@@ -114,7 +94,7 @@ func (n *names) aliasHint(name string, c *syntax.Column) string {
 		known = append(known, n.inputs[i].Alias)
 	}
 	return "known aliases: " + strings.Join(known, ", ") + "; a nested field of the FROM stream is written " +
-		n.inputs[0].Alias + "." + pathText(row.Path(c.Path))
+		n.inputs[0].Alias + "." + row.Path(c.Path).String()
 }
 
 // columnsOf appends the columns that e reads, in order of appearance, each once.
@@ -148,5 +128,5 @@ func (n *names) text(c column) string {
 	if len(c.path) == 0 {
 		return n.inputs[c.input].Alias + ".*"
 	}
-	return n.inputs[c.input].Alias + "." + pathText(c.path)
+	return n.inputs[c.input].Alias + "." + c.path.String()
 }

@@ -177,7 +177,7 @@ func (b *builder) bindStages() error {
 // either way round (semantics.md §3).
 func (b *builder) bindOn(j *syntax.Join, stage int) ([]equality, error) {
 	var eqs []equality
-	for _, e := range conjuncts(j.On) {
+	for _, e := range syntax.Conjuncts(j.On) {
 		bin, ok := e.(*syntax.Binary)
 		if !ok || bin.Op != "=" {
 			return nil, b.errorf(e.Position(), ErrUnsupported, "use AND-ed equalities such as a.x = b.x AND a.y = b.y; put other conditions into WHERE",
@@ -208,17 +208,6 @@ func (b *builder) bindOn(j *syntax.Join, stage int) ([]equality, error) {
 		}
 	}
 	return eqs, nil
-}
-
-// conjuncts splits an expression at its top-level ANDs.
-func conjuncts(e syntax.Expr) []syntax.Expr {
-	if e == nil {
-		return nil
-	}
-	if b, ok := e.(*syntax.Binary); ok && b.Op == "AND" {
-		return append(conjuncts(b.X), conjuncts(b.Y)...)
-	}
-	return []syntax.Expr{e}
 }
 
 func saturatingAdd(a, b int64) int64 {

@@ -12,7 +12,7 @@ import (
 func (b *builder) placeWhere() error {
 	last := len(b.plan.Stages) - 1
 	b.warnOfNull(b.stmt.Where)
-	for _, e := range conjuncts(b.stmt.Where) {
+	for _, e := range syntax.Conjuncts(b.stmt.Where) {
 		cols, err := b.names.columnsOf(e, nil)
 		if err != nil {
 			return err
@@ -45,15 +45,11 @@ func (b *builder) inner(input int) bool {
 
 // conjunction joins conjuncts to one expression; nil when there are none.
 func conjunction(cs []Conjunct) syntax.Expr {
-	var all syntax.Expr
-	for _, c := range cs {
-		if all == nil {
-			all = c.Expr
-			continue
-		}
-		all = &syntax.Binary{Pos: c.Expr.Position(), Op: "AND", X: all, Y: c.Expr}
+	all := make([]syntax.Expr, len(cs))
+	for i, c := range cs {
+		all[i] = c.Expr
 	}
-	return all
+	return syntax.Conjunction(all)
 }
 
 // warnOfNull warns of comparisons with NULL, or with a field called nil, which

@@ -2,6 +2,7 @@ package row
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
@@ -15,6 +16,26 @@ import (
 //     and in an object the member whose name is the index in decimal.
 //   - Where a step finds nothing, or meets a value of another shape, the column
 //     is NULL.
+
+// String spells a path without ambiguity, e.g. payload.items[0].`a.b`.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, s := range p {
+		switch {
+		case s.IsIndex:
+			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
+			continue
+		case i > 0:
+			b.WriteByte('.')
+		}
+		if strings.ContainsAny(s.Name, ".[]` ") || s.Name == "" {
+			b.WriteString("`" + strings.ReplaceAll(s.Name, "`", "``") + "`")
+		} else {
+			b.WriteString(s.Name)
+		}
+	}
+	return b.String()
+}
 
 // stepName is the member that a step finds in an object.
 func stepName(s syntax.Step) string {

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func collect(n node, table string, seen map[node]bool, parts *[]string) {
 	}
 	seen[n] = true
 	say := func(s string) {
-		if indexOf(*parts, s) < 0 {
+		if !slices.Contains(*parts, s) {
 			*parts = append(*parts, s)
 		}
 	}

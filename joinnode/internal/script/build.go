@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -244,7 +245,7 @@ func (b *builder) nestedDefinition(st *syntax.Define) error {
 	if st.Query == nil {
 		return b.addColumn(parent, own, st.Column)
 	}
-	n := &nested{pos: own.Pos, query: st.Query}
+	n := &nested{query: st.Query}
 	switch q := st.Query.(type) {
 	case *syntax.Relation:
 		n.tables = make([]*table, len(q.Joins))
@@ -329,5 +330,5 @@ func (b *builder) checkStable(e syntax.Expr) error {
 }
 
 func (b *builder) warnf(format string, args ...any) {
-	b.program.Warnings = append(b.program.Warnings, sprintf(format, args...))
+	b.program.Warnings = append(b.program.Warnings, fmt.Sprintf(format, args...))
 }

@@ -50,9 +50,9 @@ func (n *dedupNode) versions() string {
 func (n *dedupNode) orderText() string {
 	by := make([]string, len(n.order))
 	for i, o := range n.order {
-		by[i] = visible(text(o.ref)) + " ASC"
+		by[i] = visible(o.ref.String()) + " ASC"
 		if o.desc {
-			by[i] = visible(text(o.ref)) + " DESC"
+			by[i] = visible(o.ref.String()) + " DESC"
 		}
 	}
 	return strings.Join(by, ", ")

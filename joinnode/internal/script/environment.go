@@ -23,7 +23,6 @@ type table struct {
 // nested is what stands behind parent.name: a table of its own, an aggregation
 // of each row's own elements, or a relationship.
 type nested struct {
-	pos    syntax.Pos
 	query  syntax.Query // *syntax.Select or *syntax.Relation
 	table  *table       // nil for a relationship
 	tables []*table     // of a relationship: what its joins named where it was defined, nil for parts of rows

@@ -79,7 +79,7 @@ func (n *unnestNode) lower(b *builder) (edge, error) {
 		l = append(l, refOf(n.alias, hiddenIndex))
 	}
 	elements.ordinal = ordinal
-	txt := visible(text(n.array)) + " AS " + n.alias
+	txt := visible(n.array.String()) + " AS " + n.alias
 	_, out := b.vertex(n.table, fmt.Sprintf("Unnest %s (%s) of %v left=%t", txt, strings.Join(layout(read).texts(), ","), source, n.left), false, l,
 		func(_ *eval.Context, out operator.Output) (operator.Operator, error) {
 			return operator.NewUnnest(operator.UnnestConfig{Expander: elements.expander(), Source: source, Left: n.left, Text: txt}, out)

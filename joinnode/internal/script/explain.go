@@ -66,7 +66,7 @@ func (p *Program) explainVertex(b *strings.Builder, v int, d operator.Descriptio
 func (in *Input) describe() string {
 	reads := make([]string, len(in.Paths))
 	for i, p := range in.Paths {
-		if reads[i] = text(p); len(p) == 0 {
+		if reads[i] = p.String(); len(p) == 0 {
 			reads[i] = "the whole row"
 		}
 	}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/streamjoin/streamjoin/joinnode/internal/eval"
@@ -30,7 +31,7 @@ func (b *builder) finish() error {
 		end(t, true)
 	}
 	for _, t := range b.order {
-		if t.node.kind() == State && !contains(exported, t) {
+		if t.node.kind() == State && !slices.Contains(exported, t) {
 			end(t, false)
 		}
 	}
@@ -73,15 +74,6 @@ func (b *builder) finish() error {
 	return nil
 }
 
-func contains(list []*table, t *table) bool {
-	for _, x := range list {
-		if x == t {
-			return true
-		}
-	}
-	return false
-}
-
 // target is the only place that tables are exported to.
 const target = "stream_event"
 
@@ -100,7 +92,7 @@ func (b *builder) exported() ([]*table, error) {
 		if st.To.Name != target {
 			return nil, b.errorf(st.To.Pos, plan.ErrUnknownName, "write EXPORT "+name+" TO "+target, "unknown target %q", st.To.Name)
 		}
-		if contains(list, t) {
+		if slices.Contains(list, t) {
 			return nil, b.errorf(st.Name.Position(), plan.ErrDuplicateName, "", "%s is exported twice", name)
 		}
 		list = append(list, t)
@@ -294,7 +286,7 @@ func keyNames(keys []ref) []string {
 	names := []string{}
 	for _, k := range keys {
 		name := keyName(k)
-		for indexOf(names, name) >= 0 {
+		for slices.Contains(names, name) {
 			name += "_"
 		}
 		names = append(names, name)
@@ -314,7 +306,7 @@ func keyShape(names []string) *row.Shape {
 func (b *builder) listTables(ends []*endNode) {
 	tables := b.order
 	for _, n := range ends {
-		if !contains(tables, n.table) { // an input that leaves as it came
+		if !slices.Contains(tables, n.table) { // an input that leaves as it came
 			tables = append([]*table{n.table}, tables...)
 		}
 	}

@@ -79,7 +79,7 @@ func (q *query) joinFold(j *syntax.Join, s *source, sel *syntax.Select, alias st
 	if n.left {
 		return q.b.errorf(j.OnPos, ErrUnsupported, "put the condition into WHERE", "LEFT JOIN of a nested table takes no further ON")
 	}
-	return q.filter(conjuncts(j.On))
+	return q.filter(syntax.Conjuncts(j.On))
 }
 
 // fold binds the nested query s of the rows under parent; its groups and

@@ -120,7 +120,7 @@ func (q *query) joinPart(j *syntax.Join, s *source, alias string) error {
 	if n.left {
 		return q.b.errorf(j.OnPos, ErrUnsupported, "put the condition into WHERE", "LEFT JOIN of a row's elements takes no ON")
 	}
-	return q.filter(conjuncts(j.On))
+	return q.filter(syntax.Conjuncts(j.On))
 }
 
 func nameOfTable(s *source) string {
@@ -241,7 +241,7 @@ func (q *query) joinRelation(j *syntax.Join, s *source, n *nested, rel *syntax.R
 		if j.Kind == syntax.LeftJoin {
 			return q.b.errorf(j.OnPos, ErrUnsupported, "put the condition into the relationship", "LEFT JOIN of a relationship takes no further ON")
 		}
-		return q.filter(conjuncts(j.On))
+		return q.filter(syntax.Conjuncts(j.On))
 	}
 	return nil
 }

@@ -305,7 +305,7 @@ func (n *foldNode) lower(b *builder) (edge, error) {
 			return edge{}, b.place(err)
 		}
 	}
-	txt := groupText(n.groups, n.calls) + " of each row's " + visible(text(n.elements))
+	txt := groupText(n.groups, n.calls) + " of each row's " + visible(n.elements.String())
 	if n.where != nil {
 		txt += " where " + visible(syntax.PrintExpr(n.where))
 	}

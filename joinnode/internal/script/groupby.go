@@ -133,7 +133,7 @@ func (q *query) warnOfWindow(c *syntax.Call) {
 	for _, s := range q.sources {
 		if in := inputOf(s.node); in != nil && in.time == nil && col.Path[0].Name == s.alias {
 			q.b.warnf("%s(%s): %s has arrival time, so the window closes by the clock; IMPORT %s TIMESTAMP %s makes the field its time",
-				c.Name, visible(text(ref(col.Path))), in.name, in.name, text(ref(col.Path[1:])))
+				c.Name, visible(ref(col.Path).String()), in.name, in.name, ref(col.Path[1:]).String())
 		}
 	}
 }

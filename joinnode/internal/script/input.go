@@ -97,16 +97,16 @@ func (n *stampNode) lower(b *builder) (edge, error) {
 	e := n.in.base().edge
 	cfg := operator.StampConfig{}
 	l := e.layout[:len(e.layout):len(e.layout)]
-	if n.wanted.seen[text(refOf(hiddenTime))] {
+	if n.wanted.seen[refOf(hiddenTime).String()] {
 		cfg.TS, l = true, append(l, refOf(hiddenTime))
 	}
-	if n.wanted.seen[text(refOf(hiddenSeq))] {
+	if n.wanted.seen[refOf(hiddenSeq).String()] {
 		cfg.Seq, l = true, append(l, refOf(hiddenSeq))
 	}
 	if !cfg.TS && !cfg.Seq {
 		return e, nil
 	}
-	if last := len(e.layout) - 1; last > 0 && !n.wanted.seen[text(e.layout[last])] { // the time column, which an input adds
+	if last := len(e.layout) - 1; last > 0 && !n.wanted.seen[e.layout[last].String()] { // the time column, which an input adds
 		cfg.Keep = last
 		l = append(e.layout[:last:last], l[len(e.layout):]...)
 	}

@@ -51,7 +51,7 @@ func (q *query) limitOf(n *joinNode, op string, x, y syntax.Expr) (l limit, ok b
 			bad = cy
 		}
 		return limit{}, false, q.b.errorf(bad.Pos, ErrUnsupported, "bound the TIMESTAMP columns that IMPORT declares, or use WITHIN, which needs none",
-			"an interval join bounds the times of both streams, and %s is not the time of its rows", visible(text(ref(bad.Path))))
+			"an interval join bounds the times of both streams, and %s is not the time of its rows", visible(ref(bad.Path).String()))
 	}
 	// x.t + sx op y.t + sy  ⇔  x.t − y.t op sy − sx
 	d := sy - sx

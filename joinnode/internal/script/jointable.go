@@ -16,7 +16,7 @@ func (q *query) joinTable(j *syntax.Join, t *table, alias string, where []syntax
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range conjuncts(j.On) {
+	for _, e := range syntax.Conjuncts(j.On) {
 		eachColumn(e, func(c *syntax.Column) { related = related || c.Path[0].Name == "@" && !c.Path[0].Quoted })
 	}
 	streams := left.kind() == Stream && right.kind() == Stream
@@ -32,7 +32,7 @@ func (q *query) joinTable(j *syntax.Join, t *table, alias string, where []syntax
 	}
 	n.on = visible(printed(on))
 	n.split(on)
-	n.rest = conjunction(n.restOf(on))
+	n.rest = syntax.Conjunction(n.restOf(on))
 	if len(n.pairs[0]) == 0 {
 		pos := j.Pos
 		if j.On != nil {
@@ -66,7 +66,7 @@ func aliasHint(q *query, not string) string {
 }
 
 func printed(on []syntax.Expr) string {
-	if e := conjunction(on); e != nil {
+	if e := syntax.Conjunction(on); e != nil {
 		return syntax.PrintExpr(e)
 	}
 	return ""
@@ -84,7 +84,7 @@ func (q *query) bindOn(j *syntax.Join, alias string) ([]syntax.Expr, error) {
 	if err := q.b.checkStable(e); err != nil {
 		return nil, err
 	}
-	return conjuncts(e), q.checkScalar(e)
+	return syntax.Conjuncts(e), q.checkScalar(e)
 }
 
 // sidesOf tells which sides of the join an expression reads.

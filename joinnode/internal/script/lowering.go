@@ -53,7 +53,7 @@ func keptShape(l layout) *row.Shape {
 			fields = append(fields, row.Field{Col: i, Spread: true})
 			continue
 		}
-		name := visible(text(r))
+		name := visible(r.String())
 		if len(r) == 1 {
 			name = visible(r[0].Name)
 		}
@@ -71,7 +71,7 @@ func (b *builder) scopeOf(l layout, n node, zone *time.Location) eval.Scope {
 		Locate: func(c *syntax.Column) (int, row.Path, error) {
 			col, rest := l.locate(ref(c.Path))
 			if col < 0 {
-				return 0, nil, b.errorf(c.Pos, ErrUnsupported, "", "column %s is not available here", visible(text(ref(c.Path))))
+				return 0, nil, b.errorf(c.Pos, ErrUnsupported, "", "column %s is not available here", visible(ref(c.Path).String()))
 			}
 			return col, rest, nil
 		},
@@ -162,16 +162,9 @@ func (b *builder) arrange(n node, e edge, cols []column, zone *time.Location) (e
 		return operator.NewProject(func(dst, src row.Row) row.Row { return apply(ctx, dst, src) }, list, out), nil
 	}, e)
 	out.reader, out.net, out.lead = e.reader, e.net, leading(from, e.lead)
-	before := e.view
-	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
-		if before != nil {
-			var in bool
-			if src, in = before(ctx, row.Row{}, src); !in {
-				return dst, false
-			}
-		}
+	out.view = e.view.then(func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		return apply(ctx, dst, src), true
-	}
+	})
 	return out, nil
 }
 
@@ -202,16 +195,9 @@ func (b *builder) keep(n node, e edge, rs []ref, from []int) edge {
 		return operator.NewProject(func(dst, src row.Row) row.Row { return row.AppendColumns(dst, src, from) }, list, out), nil
 	}, e)
 	out.reader, out.net, out.lead = e.reader, e.net, leading(from, e.lead)
-	before := e.view
-	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
-		if before != nil {
-			var in bool
-			if src, in = before(ctx, row.Row{}, src); !in {
-				return dst, false
-			}
-		}
+	out.view = e.view.then(func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		return row.AppendColumns(dst, src, from), true
-	}
+	})
 	return out
 }
 

@@ -78,6 +78,21 @@ type edge struct {
 
 type view func(ctx *eval.Context, dst, src row.Row) (row.Row, bool)
 
+// then returns the view of what next does to the rows that v shows; a nil v
+// shows them as they are.
+func (v view) then(next view) view {
+	if v == nil {
+		return next
+	}
+	return func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
+		src, in := v(ctx, row.Row{}, src)
+		if !in {
+			return dst, false
+		}
+		return next(ctx, dst, src)
+	}
+}
+
 // want notes that a consumer of n needs r.
 func want(n node, r ref) {
 	c := n.base()

@@ -90,18 +90,11 @@ func (n *filterNode) lower(b *builder) (edge, error) {
 		return operator.NewFilter(holds(p, ctx), cond, false, out), nil
 	}, e)
 	out.reader, out.net, out.lead = e.reader, e.net, e.lead
-	before := e.view
-	out.view = func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
-		if before != nil {
-			var in bool
-			if src, in = before(ctx, row.Row{}, src); !in {
-				return dst, false
-			}
-		}
+	out.view = e.view.then(func(ctx *eval.Context, dst, src row.Row) (row.Row, bool) {
 		if p(ctx, src) != value.True {
 			return dst, false
 		}
 		return row.AppendRow(dst, src), true
-	}
+	})
 	return out, nil
 }

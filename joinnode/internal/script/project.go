@@ -148,20 +148,11 @@ func (n *extendNode) schema() schema {
 	s := n.in.schema()
 	s.fields = append([]string(nil), s.fields...)
 	for _, f := range n.fields {
-		if i := indexOf(s.fields, f.name); i < 0 {
+		if !slices.Contains(s.fields, f.name) {
 			s.fields = append(s.fields, f.name)
 		}
 	}
 	return s
-}
-
-func indexOf(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
-		}
-	}
-	return -1
 }
 
 // find returns the added column that r is, or is a part of.

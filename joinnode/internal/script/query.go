@@ -1,7 +1,6 @@
 package script
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,8 +10,6 @@ import (
 	"github.com/streamjoin/streamjoin/joinnode/internal/plan"
 	"github.com/streamjoin/streamjoin/joinnode/internal/syntax"
 )
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // query is one query while it is bound: the node that has its rows so far and
 // the sources whose columns are in them.
@@ -114,7 +111,7 @@ func (q *query) resolve(c *syntax.Column) (ref, error) {
 		return nil, q.b.errorf(c.Pos, plan.ErrUnknownName, "@ is the parent row in Parent.name := SELECT … FROM @ …", "there is no parent row here")
 	}
 	if len(c.Path) > 1 && !c.Path[1].IsIndex && q.visibleSources() > 1 && !q.isField(first.Name) {
-		return nil, q.b.unknown(c.Pos, "alias", first.Name, q.aliases(), "the aliases here: "+q.aliasList()+"; a field inside another is written alias."+text(ref(c.Path)))
+		return nil, q.b.unknown(c.Pos, "alias", first.Name, q.aliases(), "the aliases here: "+q.aliasList()+"; a field inside another is written alias."+ref(c.Path).String())
 	}
 	s, err := q.owner(first.Name, c)
 	if err != nil {

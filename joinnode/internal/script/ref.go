@@ -39,26 +39,6 @@ func numbered(prefix string, i int) string { return prefix + strconv.Itoa(i) }
 // under returns r as seen from outside of alias.
 func under(alias string, r ref) ref { return append(refOf(alias), r...) }
 
-// text spells a ref without ambiguity.
-func text(r ref) string {
-	var b strings.Builder
-	for i, s := range r {
-		switch {
-		case s.IsIndex:
-			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
-			continue
-		case i > 0:
-			b.WriteByte('.')
-		}
-		if strings.ContainsAny(s.Name, ".[]` ") || s.Name == "" {
-			b.WriteString("`" + strings.ReplaceAll(s.Name, "`", "``") + "`")
-		} else {
-			b.WriteString(s.Name)
-		}
-	}
-	return b.String()
-}
-
 func sameStep(a, b syntax.Step) bool {
 	return a.IsIndex == b.IsIndex && a.Index == b.Index && a.Name == b.Name
 }
@@ -86,7 +66,7 @@ func (l layout) locate(r ref) (col int, rest row.Path) {
 func (l layout) texts() []string {
 	all := make([]string, len(l))
 	for i, r := range l {
-		if all[i] = visible(text(r)); len(r) == 0 {
+		if all[i] = visible(r.String()); len(r) == 0 {
 			all[i] = "*"
 		}
 	}
@@ -106,7 +86,7 @@ func (s *refs) add(r ref) bool {
 	if s.seen == nil {
 		s.seen = map[string]bool{}
 	}
-	k := text(r)
+	k := r.String()
 	if s.seen[k] {
 		return false
 	}

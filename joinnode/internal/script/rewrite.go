@@ -80,27 +80,3 @@ func (r *rewriter) parts(e syntax.Expr) syntax.Expr {
 	}
 	return e
 }
-
-// conjuncts splits a condition at its top-level ANDs.
-func conjuncts(e syntax.Expr) []syntax.Expr {
-	if e == nil {
-		return nil
-	}
-	if b, ok := e.(*syntax.Binary); ok && b.Op == "AND" {
-		return append(conjuncts(b.X), conjuncts(b.Y)...)
-	}
-	return []syntax.Expr{e}
-}
-
-// conjunction joins conditions by AND; nil when there are none.
-func conjunction(es []syntax.Expr) syntax.Expr {
-	var all syntax.Expr
-	for _, e := range es {
-		if all == nil {
-			all = e
-		} else {
-			all = &syntax.Binary{Pos: e.Position(), Op: "AND", X: all, Y: e}
-		}
-	}
-	return all
-}

@@ -21,7 +21,7 @@ func (q *query) selectQuery(s *syntax.Select) error {
 	if q.parent != nil && q.b.folds(q.parent, s) {
 		return q.foldTable(s)
 	}
-	where, err := q.sourcesOf(s, conjuncts(s.Where))
+	where, err := q.sourcesOf(s, syntax.Conjuncts(s.Where))
 	if err != nil {
 		return err
 	}
